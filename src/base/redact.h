@@ -1,0 +1,35 @@
+/*
+ * Takes secrets out of everything that is recorded.
+ *
+ * A redactor knows the exact secret values of a run and finds each in plain, JSON-escaped, URL-encoded and base64 form
+ * (base64 at all three alignments); it also knows the shapes of common keys. What it takes out becomes
+ * "[secret:NAME]", or "[secret:key]" for a shape: plain ASCII without quotes, so JSON stays valid.
+ *
+ * Ownership: mc_redactor_new() allocates, mc_redactor_free() wipes and frees. Once built it is not changed and may be
+ * shared by threads.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/attr.h"
+#include "base/buf.h"
+
+struct mc_redactor;
+
+struct mc_redactor *mc_redactor_new(void);
+void mc_redactor_free(struct mc_redactor *redactor);
+
+/* Adds a secret. Values shorter than 6 bytes are refused (0 is returned): they would blank out ordinary text. */
+int mc_redactor_add(struct mc_redactor *redactor, const char *name, const char *value);
+
+/* The text with every secret taken out; the caller frees it. */
+char *mc_redact_text(const struct mc_redactor *redactor, const char *text);
+/* The same for bytes, into *out (appended). */
+void mc_redact_bytes(const struct mc_redactor *redactor, const char *bytes, size_t length, struct mc_buf *out);
+
+/* For streams: the longest form of any secret. A writer that holds this many bytes back never splits one. */
+size_t mc_redactor_window(const struct mc_redactor *redactor);
+
+/* Overwrites memory in a way that the compiler keeps. */
+void mc_wipe(void *memory, size_t length);

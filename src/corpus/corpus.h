@@ -20,6 +20,7 @@
 #include "base/time.h"
 #include "base/tz.h"
 #include "base/yaml.h"
+#include "corpus/ids.h"
 #include "corpus/problems.h"
 
 /* Limits; what passes one is refused with a message that names it. */
@@ -59,6 +60,9 @@ struct mc_observation {
     int line;
     uint64_t check; /* of the bytes, to notice a file that changes while it is in use */
 };
+
+/* What a life's evidence IDs belong to. */
+enum mc_evidence { MC_EVIDENCE_OBSERVATION, MC_EVIDENCE_TURN };
 
 struct mc_life_turn {
     char *id;
@@ -103,7 +107,7 @@ struct mc_life {
     struct mc_checkpoint *checkpoints; /* file order */
     size_t checkpoint_count;
     int observations_fd;
-    char *source_ids; /* storage of the index's IDs */
+    struct mc_ids evidence; /* source_ids and turns' IDs, with when each is known */
 };
 
 int mc_corpus_open(const char *dir, struct mc_corpus **out, struct mc_err *err) MC_CHECKED;

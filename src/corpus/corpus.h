@@ -27,12 +27,12 @@
 enum {
     MC_CORPUS_LIVES = 100000,
     MC_LIFE_OBSERVATIONS = 2000000,
-    MC_LIFE_TURNS = 100000,
-    MC_LIFE_CHECKPOINTS = 100000,
+    MC_LIFE_TURNS = 10000,
+    MC_LIFE_CHECKPOINTS = 10000,
     MC_LIFE_BOUNDARIES = 100000,    /* collections, and nights */
     MC_CORPUS_LINE = 1 << 20,       /* bytes of one JSON line: fits a protocol frame in any encoding */
     MC_CORPUS_YAML = 1 << 20,       /* bytes of corpus.yaml and life.yaml */
-    MC_CORPUS_RUBRIC = 64 << 20,    /* bytes of rubric.yaml */
+    MC_CORPUS_RUBRIC = 8 << 20,     /* bytes of rubric.yaml */
     MC_CORPUS_ID = 100,             /* bytes of a life's ID */
     MC_CHECKPOINT_DEADLINE = 86400, /* seconds */
 };

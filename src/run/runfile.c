@@ -8,17 +8,10 @@
 
 enum { RUNFILE_MAX = 1 << 20, HARNESSES_MAX = 100 };
 
-static const char *const upstream_names[] = {"openai", "script", "replay", NULL};
-
-const char *mc_upstream_name(enum mc_upstream_kind kind)
-{
-    return upstream_names[kind];
-}
-
 char *mc_model_source(const struct mc_model *model)
 {
     return model->kind == MC_UPSTREAM_SCRIPT ? mc_strf("script/%s", model->script)
-                                             : mc_strdup(mc_upstream_name(model->kind));
+                                             : mc_strdup(mc_upstream_kind_names[model->kind]);
 }
 
 char *mc_manifest_path(const char *from, const char *folder, const char *name)
@@ -38,7 +31,7 @@ static int read_upstream(const struct mc_view *model, struct mc_model *out, stru
     int kind = 0;
     int rc = mc_read_object(model, "upstream", MC_REQUIRED, &upstream, err);
     rc = rc ? rc : mc_only_keys(&upstream, keys, err);
-    rc = rc ? rc : mc_read_choice(&upstream, "kind", MC_REQUIRED, upstream_names, &kind, err);
+    rc = rc ? rc : mc_read_choice(&upstream, "kind", MC_REQUIRED, mc_upstream_kind_names, &kind, err);
     if (rc != 0) {
         return rc;
     }

@@ -6,14 +6,8 @@
 
 enum { GATEWAY_PORT = 8080 };
 
-static const char *const role_names[] = {"sidecar", "provider", "harness"};
 static const char *const volume_names[] = {"bin",  "clock",  "net",          "out-sidecar",  "out-harness",
                                            "home", "memory", "net-provider", "out-provider", "plugin"};
-
-const char *mc_role_name(enum mc_role role)
-{
-    return role_names[role];
-}
 
 const char *mc_volume_name(enum mc_volume volume)
 {
@@ -76,7 +70,7 @@ static void finish(struct mc_sandbox *sandbox, struct mc_container_spec *spec, e
     spec->mount_count = mounts->count;
     struct mc_label *labels = mc_pool_alloc(&sandbox->pool, sandbox->label_count + 1, sizeof *labels);
     memcpy(labels, sandbox->labels, sandbox->label_count * sizeof *labels);
-    labels[sandbox->label_count] = (struct mc_label){"org.memcal.role", role_names[role]};
+    labels[sandbox->label_count] = (struct mc_label){"org.memcal.role", mc_role_name(role)};
     spec->labels = (struct mc_labels){labels, sandbox->label_count + 1};
     spec->name = sandbox->containers[role];
     spec->open_stdin = 1;
@@ -135,7 +129,7 @@ static void plan_sidecar(struct mc_sandbox *sandbox, const struct mc_image *imag
 {
     static const char *const entrypoint[] = {"/usr/local/bin/memcal", NULL};
     static const char *const cmd[] = {"sidecar", NULL};
-    struct mc_container_spec *spec = &sandbox->specs[MC_ROLE_SIDECAR];
+    struct mc_container_spec *spec = &sandbox->specs[MC_SIDECAR];
     spec->image = mc_pool_strdup(&sandbox->pool, image->id);
     spec->entrypoint = entrypoint;
     spec->cmd = cmd;
@@ -153,13 +147,13 @@ static void plan_sidecar(struct mc_sandbox *sandbox, const struct mc_image *imag
     mount(&mounts, sandbox, MC_VOLUME_MEMORY, "/memcal/fresh/memory", 0);
     mount(&mounts, sandbox, MC_VOLUME_NET_PROVIDER, "/memcal/fresh/net-provider", 0);
     mount(&mounts, sandbox, MC_VOLUME_OUT_PROVIDER, "/memcal/fresh/out-provider", 0);
-    finish(sandbox, spec, MC_ROLE_SIDECAR, &mounts);
+    finish(sandbox, spec, MC_SIDECAR, &mounts);
 }
 
 static void plan_provider(struct mc_sandbox *sandbox, const struct mc_image *image, const char *timezone)
 {
     const struct mc_provider *provider = &sandbox->entrant->provider;
-    struct mc_container_spec *spec = &sandbox->specs[MC_ROLE_PROVIDER];
+    struct mc_container_spec *spec = &sandbox->specs[MC_PROVIDER];
     struct list forwards = {.pool = &sandbox->pool};
     add(&forwards, "--listen-tcp");
     add(&forwards, mc_pool_strf(&sandbox->pool, "%d=/memcal/net/model.sock", GATEWAY_PORT));
@@ -181,13 +175,13 @@ static void plan_provider(struct mc_sandbox *sandbox, const struct mc_image *ima
     mount(&mounts, sandbox, MC_VOLUME_OUT_PROVIDER, "/memcal/out", 0);
     /* Fresh and empty: the engine copies the image's folder into it. */
     mount(&mounts, sandbox, MC_VOLUME_PLUGIN, provider->plugin_from, 0);
-    finish(sandbox, spec, MC_ROLE_PROVIDER, &mounts);
+    finish(sandbox, spec, MC_PROVIDER, &mounts);
 }
 
 static void plan_harness(struct mc_sandbox *sandbox, const struct mc_image *image, const char *timezone)
 {
     const struct mc_entrant *entrant = sandbox->entrant;
-    struct mc_container_spec *spec = &sandbox->specs[MC_ROLE_HARNESS];
+    struct mc_container_spec *spec = &sandbox->specs[MC_HARNESS];
     struct list forwards = {.pool = &sandbox->pool};
     add(&forwards, "--listen-tcp");
     add(&forwards, mc_pool_strf(&sandbox->pool, "%d=/memcal/net/model.sock", GATEWAY_PORT));
@@ -211,7 +205,7 @@ static void plan_harness(struct mc_sandbox *sandbox, const struct mc_image *imag
     if (entrant->has_provider && entrant->provider.shared_memory) {
         mount(&mounts, sandbox, MC_VOLUME_MEMORY, "/memcal/memory", 0);
     }
-    finish(sandbox, spec, MC_ROLE_HARNESS, &mounts);
+    finish(sandbox, spec, MC_HARNESS, &mounts);
 }
 
 static int is_needed(const struct mc_entrant *entrant, enum mc_volume volume)
@@ -255,15 +249,16 @@ void mc_sandbox_plan(struct mc_sandbox *sandbox, const struct mc_sandbox_names *
         }
     }
     for (int r = 0; r < MC_ROLES; r++) {
-        if (r != MC_ROLE_PROVIDER || entrant->has_provider) {
-            sandbox->containers[r] = mc_pool_strf(&sandbox->pool, "memcal-%s-%s", names->attempt, role_names[r]);
+        if (r != MC_PROVIDER || entrant->has_provider) {
+            sandbox->containers[r] =
+                mc_pool_strf(&sandbox->pool, "memcal-%s-%s", names->attempt, mc_role_name((enum mc_role)r));
         }
     }
-    plan_sidecar(sandbox, &images->roles[MC_ROLE_SIDECAR]->image);
+    plan_sidecar(sandbox, &images->roles[MC_SIDECAR]->image);
     if (entrant->has_provider) {
-        plan_provider(sandbox, &images->roles[MC_ROLE_PROVIDER]->image, timezone);
+        plan_provider(sandbox, &images->roles[MC_PROVIDER]->image, timezone);
     }
-    plan_harness(sandbox, &images->roles[MC_ROLE_HARNESS]->image, timezone);
+    plan_harness(sandbox, &images->roles[MC_HARNESS]->image, timezone);
 }
 
 void mc_sandbox_release(struct mc_sandbox *sandbox)
@@ -285,7 +280,7 @@ json_t *mc_sandbox_json(const struct mc_sandbox *sandbox)
         if (sandbox->containers[r]) {
             json_t *spec = mc_container_spec_json(&sandbox->specs[r]);
             json_object_set_new(spec, "Name", json_string(sandbox->containers[r]));
-            json_object_set_new(containers, role_names[r], spec);
+            json_object_set_new(containers, mc_role_name((enum mc_role)r), spec);
         }
     }
     return json_pack("{so so}", "volumes", volumes, "containers", containers);

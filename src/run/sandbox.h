@@ -16,9 +16,10 @@
 #include "base/pool.h"
 #include "engine/container.h"
 #include "engine/image.h"
+#include "protocol/frame.h"
 #include "run/runfile.h"
 
-enum mc_role { MC_ROLE_SIDECAR, MC_ROLE_PROVIDER, MC_ROLE_HARNESS, MC_ROLES };
+enum { MC_ROLES = MC_SIDECAR + 1 };
 
 enum mc_volume {
     MC_VOLUME_BIN,
@@ -74,5 +75,4 @@ json_t *mc_sandbox_json(const struct mc_sandbox *sandbox);
 struct mc_labels mc_sandbox_labels(const struct mc_sandbox *sandbox);
 struct mc_labels mc_run_labels(struct mc_label *room, const char *store, const char *run);
 
-const char *mc_role_name(enum mc_role role);
 const char *mc_volume_name(enum mc_volume volume);

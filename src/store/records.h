@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "base/usage.h"
 #include "store/store.h"
 
 /* A corpus in the store: its files are objects. */
@@ -144,14 +145,6 @@ int mc_resources_removed(struct mc_store *store, const char *name, struct mc_err
 int mc_resources_list(struct mc_store *store, const char *attempt,
                       int (*each)(void *payload, const struct mc_resource_record *resource), void *payload,
                       struct mc_err *err) MC_CHECKED;
-
-struct mc_usage {
-    int64_t input;
-    int64_t cached_input;
-    int64_t output;
-    int64_t reasoning;
-};
-#define MC_USAGE_UNKNOWN ((struct mc_usage){-1, -1, -1, -1})
 
 struct mc_answer_record {
     const char *attempt;

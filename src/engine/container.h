@@ -12,6 +12,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "engine/engine.h"
 #include "engine/object.h"
 

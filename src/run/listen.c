@@ -184,6 +184,7 @@ static int next(void *payload, struct mc_notice *out, struct mc_until until, str
 {
     const struct mc_listener *listener = payload;
     struct mc_attempt *attempt = listener->attempt;
+    attempt->culprit_known = 0;
     for (;;) {
         /* The sidecar first: what it says of a response is known before the harness acts on it. */
         for (int r = MC_ROLES - 1; r >= 0; r--) {
@@ -201,6 +202,10 @@ static int next(void *payload, struct mc_notice *out, struct mc_until until, str
             }
         }
         int rc = mc_check(until, mc_role_name(listener->role), err);
+        if (rc == MC_TIMEOUT) {
+            attempt->culprit = listener->role;
+            attempt->culprit_known = 1;
+        }
         rc = rc ? rc : wait_for_any(attempt, until, err);
         if (rc != 0) {
             return rc;

@@ -1,6 +1,6 @@
 #include "report/report.h"
 
-#include <stdio.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -81,6 +81,9 @@ int mc_api_run(struct mc_engine *engine, const struct mc_api_call *call, struct 
 /* A whole call whose answer is JSON. New reference. */
 int mc_api_json(struct mc_engine *engine, const struct mc_api_call *call, json_t **out, struct mc_until until,
                 struct mc_err *err) MC_CHECKED;
+/* Counts a call that has ended, and shows it to the watcher. */
+void mc_api_count(struct mc_engine *engine, const char *method, const char *path, int status, int64_t began_ms,
+                  uint64_t sent, uint64_t received);
 /* Where to connect and how: for any handle that talks to this endpoint. */
 void mc_api_prepare(CURL *easy, const struct mc_endpoint *endpoint);
 

@@ -3,6 +3,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
+#include <locale.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -28,7 +29,7 @@ static int add_entry(struct archive *archive, const struct mc_archive_entry *fro
         mode = (mode_t)(from->mode & 07777U);
     }
     struct archive_entry *entry = archive_entry_new();
-    archive_entry_set_pathname_utf8(entry, from->path);
+    archive_entry_set_pathname(entry, from->path);
     archive_entry_set_filetype(entry, is_dir ? AE_IFDIR : AE_IFREG);
     archive_entry_set_perm(entry, mode);
     archive_entry_set_uid(entry, from->uid);
@@ -47,7 +48,8 @@ static int add_entry(struct archive *archive, const struct mc_archive_entry *fro
 int mc_archive_make(const struct mc_archive_entry *entries, size_t count, struct mc_buf *out, struct mc_err *err)
 {
     struct archive *archive = archive_write_new();
-    int rc = archive_write_set_format_pax_restricted(archive);
+    /* Names go through as they stand in this format; pax would convert them by the process's locale. */
+    int rc = archive_write_set_format_gnutar(archive);
     if (rc == ARCHIVE_OK) {
         rc = archive_write_set_bytes_in_last_block(archive, 1);
     }
@@ -264,6 +266,9 @@ int mc_archive_get(struct mc_engine *engine, const char *container, const char *
                           .what = what,
                           .base = slash ? slash + 1 : trimmed,
                           .limits = limits};
+    /* libarchive converts pax names to the locale's character set: the thread's is UTF-8 for so long. */
+    locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    locale_t before = utf8 ? uselocale(utf8) : (locale_t)0;
     if (archive_read_support_format_tar(in.archive) != ARCHIVE_OK ||
         archive_read_open(in.archive, &in, NULL, on_read, NULL) != ARCHIVE_OK) {
         rc = tar_fault(&in, err);
@@ -272,6 +277,10 @@ int mc_archive_get(struct mc_engine *engine, const char *container, const char *
         rc = walk(&in, on_file, payload, err);
     }
     archive_read_free(in.archive);
+    if (utf8) {
+        uselocale(before);
+        freelocale(utf8);
+    }
     mc_api_end(engine);
     return rc;
 }

@@ -27,6 +27,7 @@ int mc_vfail(struct mc_err *err, enum mc_code code, const char *format, va_list 
     err->code = code;
     err->sys = 0;
     err->http = 0;
+    err->place = 0;
     err->hint[0] = '\0';
     fill(err->text, sizeof err->text, format, args);
     return code;
@@ -96,6 +97,18 @@ int mc_wrap(struct mc_err *err, const char *format, ...)
     if (strlen(err->text) + 8 < sizeof err->text) {
         append(err, ": %s", inner);
     }
+    err->place = 0;
+    return err->code;
+}
+
+int mc_wrap_place(struct mc_err *err, const char *place)
+{
+    if (!place[0]) {
+        return err->code;
+    }
+    mc_wrap(err, "%s", place);
+    size_t length = strlen(place);
+    err->place = length + 2 < sizeof err->text && err->text[length] == ':' ? length : 0;
     return err->code;
 }
 

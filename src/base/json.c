@@ -14,12 +14,10 @@ void mc_json_at(json_t **value)
     *value = NULL;
 }
 
+/* "file:line", as much of it as is known. */
 static char *source_place(const struct mc_source *source, int line)
 {
-    if (!source->name[0]) {
-        return mc_strdup("");
-    }
-    return line > 0 ? mc_strf("%s:%d: ", source->name, line) : mc_strf("%s: ", source->name);
+    return line > 0 && source->name[0] ? mc_strf("%s:%d", source->name, line) : mc_strdup(source->name);
 }
 
 json_t *mc_json_parse(const void *bytes, size_t length, const struct mc_source *source, struct mc_err *err)
@@ -29,7 +27,8 @@ json_t *mc_json_parse(const void *bytes, size_t length, const struct mc_source *
     if (!value) {
         int line = source->line > 0 ? source->line : error.line;
         MC_AUTOFREE char *place = source_place(source, line);
-        mc_fail(err, MC_INPUT, "%snot valid JSON at column %d: %s", place, error.column, error.text);
+        mc_fail(err, MC_INPUT, "not valid JSON at column %d: %s", error.column, error.text);
+        mc_wrap_place(err, place);
     }
     return value;
 }
@@ -140,7 +139,7 @@ char *mc_view_place(const struct mc_view *view)
 {
     MC_AUTOFREE char *where = source_place(view->source, mc_view_line(view));
     MC_AUTOFREE char *path = mc_view_path(view);
-    return mc_strf("%s%s", where, path);
+    return mc_strf("%s%s%s", where, where[0] ? ": " : "", path);
 }
 
 int mc_view_fail(const struct mc_view *view, struct mc_err *err, const char *format, ...)
@@ -150,7 +149,7 @@ int mc_view_fail(const struct mc_view *view, struct mc_err *err, const char *for
     mc_vfail(err, MC_INPUT, format, args);
     va_end(args);
     MC_AUTOFREE char *place = mc_view_place(view);
-    return mc_wrap(err, "%s", place);
+    return mc_wrap_place(err, place);
 }
 
 static const char *type_name(const json_t *value)
@@ -224,7 +223,7 @@ int mc_view_time(const struct mc_view *view, struct mc_time *out, struct mc_err 
     int rc = mc_view_string(view, &text, err);
     if (rc == 0 && (rc = mc_time_parse(text, out, err)) != 0) {
         MC_AUTOFREE char *place = mc_view_place(view);
-        mc_wrap(err, "%s", place);
+        mc_wrap_place(err, place);
     }
     return rc;
 }

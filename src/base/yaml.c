@@ -102,7 +102,9 @@ struct reader {
 
 static int fail_at(struct reader *r, size_t line, const char *what)
 {
-    return mc_fail(r->err, MC_INPUT, "%s:%zu: %s", r->name, line + 1, what);
+    mc_fail(r->err, MC_INPUT, "%s", what);
+    MC_AUTOFREE char *place = mc_strf("%s:%zu", r->name, line + 1);
+    return mc_wrap_place(r->err, place);
 }
 
 static int next_event(struct reader *r, yaml_event_t *event)

@@ -18,14 +18,14 @@
 #include "protocol/frame.h"
 #include "protocol/lines.h"
 
-enum mc_stream { MC_STDOUT = 1, MC_STDERR = 2 };
+enum mc_output { MC_STDOUT = 1, MC_STDERR = 2 };
 
 struct mc_duplex_ops {
     /* Readable when more may have come; -1 where there is none (then only what is buffered can be read). */
     int (*fd)(void *self);
     /* Reads without waiting, at most `room` bytes of one of the two streams. *length is 0 where nothing is there now.
      * MC_CLOSED at the end of the stream. */
-    int (*read_some)(void *self, enum mc_stream *stream, void *bytes, size_t room, size_t *length, struct mc_err *err);
+    int (*read_some)(void *self, enum mc_output *stream, void *bytes, size_t room, size_t *length, struct mc_err *err);
     int (*write_all)(void *self, const void *bytes, size_t length, struct mc_until until, struct mc_err *err);
     /* The program sees the end of its standard input; reading goes on. */
     int (*close_write)(void *self, struct mc_err *err);

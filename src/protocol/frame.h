@@ -17,24 +17,13 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/time.h"
+#include "base/usage.h"
 
 enum { MC_PROTOCOL_VERSION = 1 };
 #define MC_FRAME_MAX ((size_t)8 << 20) /* bytes, with the newline */
-#define MC_UNKNOWN ((int64_t)-1)       /* a count that nobody told: null in JSON, never zero */
 
 enum mc_role { MC_HARNESS, MC_PROVIDER, MC_SIDECAR };
 const char *mc_role_name(enum mc_role role);
-
-/* Tokens in disjoint classes: their sum is what was processed. Each may be MC_UNKNOWN. */
-struct mc_usage {
-    int64_t input; /* without cached_input */
-    int64_t cached_input;
-    int64_t output; /* without reasoning */
-    int64_t reasoning;
-};
-#define MC_USAGE_UNKNOWN ((struct mc_usage){MC_UNKNOWN, MC_UNKNOWN, MC_UNKNOWN, MC_UNKNOWN})
-/* {"input": ..., ...} with null for what is unknown; new reference. */
-json_t *mc_usage_json(const struct mc_usage *usage);
 
 /* ---- Controller to program ---- */
 

@@ -29,7 +29,7 @@ int mc_channel_send(struct mc_channel *channel, const struct mc_command *command
     if (command->type == MC_CMD_SECRETS && line.data) {
         explicit_bzero(line.data, line.len);
     }
-    return rc == 0 ? 0 : mc_wrap(err, "sending %s to the %s", mc_command_name(command->type), channel->name);
+    return rc;
 }
 
 int mc_channel_close_write(struct mc_channel *channel, struct mc_err *err)
@@ -92,7 +92,7 @@ static int pump(struct mc_channel *channel, struct mc_err *err)
 {
     char bytes[16384];
     size_t length = 0;
-    enum mc_stream stream = MC_STDOUT;
+    enum mc_output stream = MC_STDOUT;
     int rc = channel->duplex.ops->read_some(channel->duplex.self, &stream, bytes, sizeof bytes, &length, err);
     if (rc == MC_CLOSED) {
         channel->closed = 1;

@@ -95,18 +95,6 @@ int mc_codec_usage(const struct mc_view *object, struct mc_usage *out, struct mc
     return rc != 0 ? rc : mc_codec_count(object, "reasoning", &out->reasoning, err);
 }
 
-static json_t *count_json(int64_t count)
-{
-    return count < 0 ? json_null() : json_integer(count);
-}
-
-json_t *mc_usage_json(const struct mc_usage *usage)
-{
-    return json_pack("{s:o, s:o, s:o, s:o}", "input", count_json(usage->input), "cached_input",
-                     count_json(usage->cached_input), "output", count_json(usage->output), "reasoning",
-                     count_json(usage->reasoning));
-}
-
 const char *mc_role_name(enum mc_role role)
 {
     static const char *const names[] = {"harness", "provider", "sidecar"};

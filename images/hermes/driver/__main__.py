@@ -92,7 +92,7 @@ class Cancels:
 
 def run(stdout):
     cancels = Cancels()
-    inbox = f.Inbox(sys.stdin.buffer, cancels)
+    inbox = f.Inbox(on_cancel=cancels)
     init = f.initialize(inbox, "harness")
     check(init)
     home.prepare(init)

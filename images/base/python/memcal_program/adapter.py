@@ -160,7 +160,7 @@ class Adapter:
 def run(backend):
     """A provider's whole main program."""
     stdout = f.take_stdout()
-    inbox = f.Inbox(sys.stdin.buffer)
+    inbox = f.Inbox()
     try:
         init = f.initialize(inbox, "provider")
         frames = f.Frames(stdout, init["timezone"])

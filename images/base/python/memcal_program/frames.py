@@ -101,9 +101,9 @@ class Frames:
 class Inbox:
     """The controller's frames. Reads on its own thread, so that turn.cancel reaches a turn that is running."""
 
-    def __init__(self, stream, on_cancel=None):
+    def __init__(self, fd=0, on_cancel=None):
         self._queue = queue.Queue()
-        self._stream = stream
+        self._fd = fd
         self._on_cancel = on_cancel
         threading.Thread(target=self._read, name="inbox", daemon=True).start()
 
@@ -116,17 +116,28 @@ class Inbox:
 
     def _read(self):
         try:
-            while (line := self._stream.readline(MAX_FRAME + 1)).endswith(b"\n"):
+            for line in self._lines():
                 frame = parse(line)
                 if frame["type"] == "turn.cancel" and self._on_cancel:
                     self._on_cancel(need(frame, "turn", str))
                 else:
                     self._queue.put(frame)
-            if len(line) > MAX_FRAME:
-                raise FrameError(f"frame over {MAX_FRAME} bytes")
         except FrameError as error:
             self._queue.put(error)
         self._queue.put(None)
+
+    def _lines(self):
+        """Whole lines. Read from the descriptor: a thread waiting in sys.stdin holds a lock that exit dies on."""
+        rest = bytearray()
+        while data := os.read(self._fd, 1 << 16):
+            start = len(rest)
+            rest += data
+            while (end := rest.find(b"\n", start)) >= 0:
+                yield bytes(rest[:end])
+                del rest[:end + 1]
+                start = 0
+            if len(rest) >= MAX_FRAME:
+                raise FrameError(f"frame over {MAX_FRAME} bytes")
 
 
 def parse(line):

@@ -7,8 +7,9 @@ from .guarding import GUARD, HOOKS
 from .memory import Loader, SwallowedErrors
 from .sessions import Session, Stopper, Store
 
-# Prompt blocks without a switch: they name tools and pages that are not there.
-EMPTIED = ("HERMES_AGENT_HELP_GUIDANCE", "STEER_CHANNEL_NOTE")
+# Prompt blocks without a switch: two name tools and pages that are not there, the third the engine host's kernel, so that
+# the same life would be told differently on another host.
+EMPTIED = ("HERMES_AGENT_HELP_GUIDANCE", "STEER_CHANNEL_NOTE", "build_environment_hints")
 
 
 class Refused(Exception):
@@ -32,8 +33,9 @@ class Host:
         self.versions = {hermes_cli.__version__, importlib.metadata.version("hermes-agent")}
         require(self.versions == {HERMES_VERSION}, f"Hermes {self.versions} in an image for {HERMES_VERSION}")
         for name in EMPTIED:
-            require(getattr(agent.system_prompt, name, ""), f"Hermes has no {name}")
-            setattr(agent.system_prompt, name, "")
+            module = run_agent if callable(getattr(run_agent, name, None)) else agent.system_prompt
+            require(getattr(module, name, None), f"Hermes has no {name}")
+            setattr(module, name, (lambda: "") if module is run_agent else "")
         self.provider = (init.get("provider") or {}).get("name", "")
         self.allow = init["tools"]["allow"]
         self.kind = "probe"  # of what runs now; a probe leaves no trace in memory

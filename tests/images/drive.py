@@ -32,25 +32,25 @@ class Program:
 
     def __init__(self, name, image, arguments):
         self.name, self.frames = name, []
-        self._queue = queue.Queue()
         docker("create", "--interactive", "--name", name, *LABEL, *CONFINED, *arguments, image)
         self.start()
 
     def start(self):
         self.process = subprocess.Popen(["docker", "start", "--attach", "--interactive", self.name],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.stderr = []
-        self._threads = [threading.Thread(target=target, daemon=True) for target in (self._read, self._read_stderr)]
-        for thread in self._threads:
-            thread.start()
+        self.stderr, self._queue = [], queue.Queue()
+        for target in (self._read, self._read_stderr):
+            threading.Thread(target=target, args=(self.process, self._queue), daemon=True).start()
 
-    def _read(self):
-        for line in self.process.stdout:
-            self._queue.put(json.loads(line))
-        self._queue.put(None)
+    def _read(self, process, frames):
+        with process.stdout:
+            for line in process.stdout:
+                frames.put(json.loads(line))
+        frames.put(None)
 
-    def _read_stderr(self):
-        self.stderr.extend(self.process.stderr)
+    def _read_stderr(self, process, _):
+        with process.stderr:
+            self.stderr.extend(process.stderr)
 
     def send(self, type_, **keys):
         self.process.stdin.write(json.dumps({"type": type_, **keys}) + "\n")
@@ -62,6 +62,7 @@ class Program:
         while True:
             frame = self._queue.get(timeout=max(0.01, end - time.monotonic()))
             if frame is None:
+                self.process.wait()
                 raise AssertionError(f"{self.name} ended: {''.join(self.stderr)}")
             self.frames.append(frame)
             if frame["type"] in types:
@@ -69,7 +70,10 @@ class Program:
 
     def close(self):
         """End of standard input; returns the exit code."""
-        self.process.stdin.close()
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
         return self.process.wait(60)
 
 
@@ -128,7 +132,7 @@ class Life:
 
     def close(self):
         for program in self.programs:
-            program.process.stdin.close()
             subprocess.run(["docker", "rm", "--force", program.name], capture_output=True)
+            program.close()
         subprocess.run(["docker", "rm", "--force", f"{self.id}-model"], capture_output=True)
         subprocess.run(["docker", "volume", "rm", *self.volumes.values()], capture_output=True)

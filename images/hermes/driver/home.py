@@ -5,8 +5,6 @@ import shutil
 import time
 from pathlib import Path
 
-import yaml
-
 from memcal_program.frames import FrameError, need
 
 HOME = Path("/memcal/home")
@@ -33,6 +31,8 @@ def check_config(config):
 
 def prepare(init):
     """Lay out HERMES_HOME and the environment for one life."""
+    import yaml  # Hermes's own, not the standard library's
+
     check_config(init["config"])
     set_environment(init["timezone"])
     WORK.mkdir(exist_ok=True)

@@ -16,9 +16,15 @@ class FrameError(Exception):
     """A frame that breaks the protocol, ours or the controller's."""
 
 
+def write_all(fd, data):
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view):]
+
+
 def take_stdout():
     """Keep the real standard output for frames; whatever else prints, here or in a child process, goes to stderr."""
-    real = os.fdopen(os.dup(1), "wb", buffering=0)
+    real = os.dup(1)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     return real
@@ -32,7 +38,7 @@ class Journal:
         self.outcomes = {}  # turn -> the frame that ended it
         self.ended = set()  # sessions ended and not begun again
         self._load(path)
-        self._file = open(path, "ab", buffering=0)
+        self._fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
     def _load(self, path):
         if not os.path.exists(path):
@@ -56,16 +62,16 @@ class Journal:
             self.ended.add(frame["session"])
 
     def append(self, frame, line):
-        self._file.write(line)
-        os.fsync(self._file.fileno())
+        write_all(self._fd, line)
+        os.fsync(self._fd)
         self.note(frame)
 
 
 class Frames:
     """Numbers, dates, journals and sends frames, from any thread."""
 
-    def __init__(self, stream, timezone, out_dir=OUT_DIR):
-        self._stream = stream
+    def __init__(self, fd, timezone, out_dir=OUT_DIR):
+        self._fd = fd
         self._zone = ZoneInfo(timezone)
         self._lock = threading.Lock()
         self.journal = Journal(os.path.join(out_dir, "frames.jsonl"))
@@ -88,14 +94,12 @@ class Frames:
         self.event("log", {"level": level, "text": text}, turn)
 
     def _write(self, line):
-        if self._stream is None:
+        if self._fd is None:
             return
         try:
-            view = memoryview(line)
-            while view:
-                view = view[self._stream.write(view):]
+            write_all(self._fd, line)
         except OSError:
-            self._stream = None  # the controller is gone; the journal keeps what it will ask for
+            self._fd = None  # the controller is gone; the journal keeps what it will ask for
 
 
 class Inbox:

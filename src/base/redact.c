@@ -22,7 +22,15 @@ struct mc_redactor {
     size_t form_count;
     size_t form_cap;
     size_t longest;
+    unsigned char starts[256]; /* 1 for each byte that a secret or a key's shape begins with */
 };
+
+/* Shapes of common API keys: a fixed start and at least so many characters of a key's alphabet after it. */
+static const struct {
+    const char *start;
+    size_t least;
+} shapes[] = {{"sk-", 20},   {"AIza", 30},        {"AKIA", 16}, {"ghp_", 30}, {"gho_", 30},
+              {"xoxb-", 20}, {"github_pat_", 30}, {"hf_", 30},  {"gsk_", 30}, {"xai-", 30}};
 
 void mc_wipe(void *memory, size_t length)
 {
@@ -31,7 +39,11 @@ void mc_wipe(void *memory, size_t length)
 
 struct mc_redactor *mc_redactor_new(void)
 {
-    return mc_alloc(1, sizeof(struct mc_redactor));
+    struct mc_redactor *redactor = mc_alloc(1, sizeof *redactor);
+    for (size_t i = 0; i < MC_COUNT(shapes); i++) {
+        redactor->starts[(unsigned char)shapes[i].start[0]] = 1;
+    }
+    return redactor;
 }
 
 void mc_redactor_free(struct mc_redactor *redactor)
@@ -60,6 +72,7 @@ static void add_form(struct mc_redactor *r, const char *bytes, size_t length)
     }
     r->forms = mc_grow(r->forms, r->form_count, &r->form_cap, sizeof *r->forms);
     r->forms[r->form_count++] = (struct form){mc_strndup(bytes, length), length, r->name_count - 1};
+    r->starts[(unsigned char)bytes[0]] = 1;
     if (length > r->longest) {
         r->longest = length;
     }
@@ -168,14 +181,8 @@ static const struct form *form_at(const struct mc_redactor *r, const char *at, s
     return best;
 }
 
-/* Shapes of common API keys: a fixed start and at least so many characters of a key's alphabet after it. */
 static size_t shape_at(const char *at, size_t left)
 {
-    static const struct {
-        const char *start;
-        size_t least;
-    } shapes[] = {{"sk-", 20},   {"AIza", 30},        {"AKIA", 16}, {"ghp_", 30}, {"gho_", 30},
-                  {"xoxb-", 20}, {"github_pat_", 30}, {"hf_", 30},  {"gsk_", 30}, {"xai-", 30}};
     for (size_t i = 0; i < MC_COUNT(shapes); i++) {
         size_t start = strlen(shapes[i].start);
         if (left < start || memcmp(at, shapes[i].start, start) != 0) {
@@ -192,23 +199,71 @@ static size_t shape_at(const char *at, size_t left)
     return 0;
 }
 
-void mc_redact_bytes(const struct mc_redactor *redactor, const char *bytes, size_t length, struct mc_buf *out)
+/* Redacts bytes[start..limit) into *out. A secret that begins before `limit` may end after it; a key's shape that runs
+ * to the end of the bytes is left for later unless they are the `last`. Returns where it stopped. */
+static size_t redact_part(const struct mc_redactor *r, const char *bytes, size_t length, size_t start, size_t limit,
+                          int last, struct mc_buf *out)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < length;) {
-        const struct form *form = form_at(redactor, bytes + i, length - i);
+    enum { LONGEST_KEY = 65536 };
+    size_t kept = start;
+    size_t i = start;
+    while (i < limit) {
+        if (!r->starts[(unsigned char)bytes[i]]) {
+            i++;
+            continue;
+        }
+        const struct form *form = form_at(r, bytes + i, length - i);
         int word_starts = i == 0 || !isalnum((unsigned char)bytes[i - 1]);
         size_t shape = form || !word_starts ? 0 : shape_at(bytes + i, length - i);
         if (!form && !shape) {
             i++;
             continue;
         }
+        if (!form && !last && i + shape == length && shape < LONGEST_KEY) {
+            break;
+        }
         mc_buf_put(out, bytes + kept, i - kept);
-        mc_buf_putf(out, "[secret:%s]", form ? redactor->names[form->secret] : "key");
+        mc_buf_putf(out, "[secret:%s]", form ? r->names[form->secret] : "key");
         i += form ? form->length : shape;
         kept = i;
     }
-    mc_buf_put(out, bytes + kept, length - kept);
+    mc_buf_put(out, bytes + kept, i - kept);
+    return i;
+}
+
+void mc_redact_bytes(const struct mc_redactor *redactor, const char *bytes, size_t length, struct mc_buf *out)
+{
+    redact_part(redactor, bytes, length, 0, length, 1, out);
+}
+
+void mc_redact_stream_init(struct mc_redact_stream *stream, const struct mc_redactor *redactor)
+{
+    *stream = (struct mc_redact_stream){.redactor = redactor, .held = MC_BUF_OWN, .before = 0};
+}
+
+void mc_redact_stream_add(struct mc_redact_stream *stream, const void *bytes, size_t length, struct mc_buf *out)
+{
+    struct mc_buf *held = &stream->held;
+    size_t window = mc_redactor_window(stream->redactor);
+    mc_buf_put(held, bytes, length);
+    if (held->len <= window + stream->before) {
+        return;
+    }
+    size_t stop = redact_part(stream->redactor, held->data, held->len, stream->before, held->len - window, 0, out);
+    if (stop > 0) {
+        mc_buf_drop(held, stop - 1);
+        stream->before = 1;
+    }
+}
+
+void mc_redact_stream_end(struct mc_redact_stream *stream, struct mc_buf *out)
+{
+    struct mc_buf *held = &stream->held;
+    if (held->data) {
+        redact_part(stream->redactor, held->data, held->len, stream->before, held->len, 1, out);
+        mc_wipe(held->data, held->cap);
+    }
+    mc_buf_release(held);
 }
 
 char *mc_redact_text(const struct mc_redactor *redactor, const char *text)

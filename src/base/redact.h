@@ -28,8 +28,21 @@ char *mc_redact_text(const struct mc_redactor *redactor, const char *text);
 /* The same for bytes, into *out (appended). */
 void mc_redact_bytes(const struct mc_redactor *redactor, const char *bytes, size_t length, struct mc_buf *out);
 
-/* For streams: the longest form of any secret. A writer that holds this many bytes back never splits one. */
+/* The longest form of any secret. */
 size_t mc_redactor_window(const struct mc_redactor *redactor);
+
+/* For bytes that come in pieces: gives the same as mc_redact_bytes() over the whole, and holds back no more than the
+ * window and a chunk. */
+struct mc_redact_stream {
+    const struct mc_redactor *redactor;
+    struct mc_buf held; /* the byte before (where there was one), then what is not decided yet */
+    size_t before;      /* 0 or 1 */
+};
+void mc_redact_stream_init(struct mc_redact_stream *stream, const struct mc_redactor *redactor);
+/* What can be decided is appended to *out. */
+void mc_redact_stream_add(struct mc_redact_stream *stream, const void *bytes, size_t length, struct mc_buf *out);
+/* The rest; the stream is then released. */
+void mc_redact_stream_end(struct mc_redact_stream *stream, struct mc_buf *out);
 
 /* Overwrites memory in a way that the compiler keeps. */
 void mc_wipe(void *memory, size_t length);

@@ -1,0 +1,155 @@
+#include "store/objects.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "store/sql.h"
+#include "store/store_internal.h"
+
+struct mc_object_writer {
+    struct mc_store *store;
+    char *kind;
+    char *temporary;
+    int fd;
+    int64_t size;
+    struct mc_sha256 *sha;
+};
+
+char *mc_object_path(const struct mc_store *store, const char *sha256)
+{
+    return mc_strf("%s/objects/%.2s/%s", store->dir, sha256, sha256 + 2);
+}
+
+int mc_object_begin(struct mc_store *store, const char *kind, struct mc_object_writer **out, struct mc_err *err)
+{
+    char *temporary = mc_strf("%s/objects/tmp/XXXXXX", store->dir);
+    int fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0) {
+        int rc = mc_fail_errno(err, errno, "writing into %s/objects", store->dir);
+        free(temporary);
+        return rc;
+    }
+    struct mc_object_writer *writer = mc_alloc(1, sizeof *writer);
+    *writer = (struct mc_object_writer){store, mc_strdup(kind), temporary, fd, 0, mc_sha256_begin()};
+    *out = writer;
+    return 0;
+}
+
+int mc_object_write(struct mc_object_writer *writer, const void *bytes, size_t length, struct mc_err *err)
+{
+    mc_sha256_add(writer->sha, bytes, length);
+    writer->size += (int64_t)length;
+    return mc_fs_write_all(writer->fd, bytes, length, writer->temporary, err);
+}
+
+void mc_object_abandon(struct mc_object_writer *writer)
+{
+    if (!writer) {
+        return;
+    }
+    mc_close_at(&writer->fd);
+    unlink(writer->temporary);
+    mc_sha256_abandon(writer->sha);
+    free(writer->temporary);
+    free(writer->kind);
+    free(writer);
+}
+
+/* link() cannot overwrite: an object that is there already stays, and must have the same size. */
+static int place(struct mc_object_writer *writer, const char *path, struct mc_err *err)
+{
+    if (link(writer->temporary, path) == 0) {
+        return 0;
+    }
+    if (errno == EEXIST) {
+        struct stat info;
+        if (stat(path, &info) == 0 && info.st_size == writer->size) {
+            utimensat(AT_FDCWD, path, NULL, 0); /* in use again: a sweep leaves young objects */
+            return 0;
+        }
+        unlink(path); /* a damaged object: replaced by the right bytes */
+    } else if (errno != EPERM && errno != ENOTSUP) {
+        return mc_fail_errno(err, errno, "storing %s", path);
+    }
+    if (rename(writer->temporary, path) != 0) {
+        return mc_fail_errno(err, errno, "storing %s", path);
+    }
+    return 0;
+}
+
+static int store_file(struct mc_object_writer *writer, const struct mc_digest *digest, struct mc_err *err)
+{
+    if (fchmod(writer->fd, 0444) != 0 || fsync(writer->fd) != 0) {
+        return mc_fail_errno(err, errno, "flushing %s", writer->temporary);
+    }
+    MC_AUTOFREE char *path = mc_object_path(writer->store, digest->hex);
+    MC_AUTOFREE char *folder = mc_path_dir(path);
+    int is_new = !mc_fs_is_dir(folder);
+    int rc = mc_fs_mkdirs(folder, err);
+    if (rc == 0) {
+        rc = place(writer, path, err);
+    }
+    if (rc == 0) {
+        rc = mc_fs_sync_dir(folder, err);
+    }
+    if (rc == 0 && is_new) {
+        MC_AUTOFREE char *root = mc_path_dir(folder);
+        rc = mc_fs_sync_dir(root, err);
+    }
+    return rc;
+}
+
+int mc_object_end(struct mc_object_writer *writer, struct mc_digest *out, int64_t *size, struct mc_err *err)
+{
+    *out = mc_sha256_end(writer->sha);
+    writer->sha = NULL;
+    int rc = store_file(writer, out, err);
+    if (rc == 0) {
+        rc = mc_sql_run(writer->store, err,
+                        "INSERT INTO objects (sha256, size, kind, added) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                        "siss", out->hex, writer->size, writer->kind, mc_store_now().text);
+    }
+    if (size) {
+        *size = writer->size;
+    }
+    mc_object_abandon(writer);
+    return rc;
+}
+
+int mc_object_put(struct mc_store *store, const char *kind, const void *bytes, size_t length, struct mc_digest *out,
+                  struct mc_err *err)
+{
+    struct mc_object_writer *writer;
+    int rc = mc_object_begin(store, kind, &writer, err);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = mc_object_write(writer, bytes, length, err);
+    if (rc != 0) {
+        mc_object_abandon(writer);
+        return rc;
+    }
+    return mc_object_end(writer, out, NULL, err);
+}
+
+int mc_object_read(struct mc_store *store, const char *sha256, struct mc_buf *out, struct mc_err *err)
+{
+    MC_AUTOFREE char *path = mc_object_path(store, sha256);
+    int rc = mc_fs_read(path, out, err);
+    if (rc != 0) {
+        return rc;
+    }
+    struct mc_digest found = mc_sha256_of(mc_buf_text(out), out->len);
+    if (!mc_streq(found.hex, sha256)) {
+        mc_fail(err, MC_MISMATCH, "the object %s is damaged: its bytes have the digest %s", path, found.hex);
+        return mc_hint(err, "restore it from a backup; what refers to it cannot be trusted");
+    }
+    return 0;
+}

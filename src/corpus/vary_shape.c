@@ -9,11 +9,10 @@
 enum { ID_MAX = 200 }; /* as mc_read_id() */
 
 /* Writes observation `index` with one member changed. */
-static int put_changed(struct mc_variation *v, json_t *value, const char *key, const char *text)
+static void put_changed(struct mc_variation *v, json_t *value, const char *key, const char *text)
 {
     json_object_set_new(value, key, json_string(text));
     mc_draft_line(&v->draft.observations, value);
-    return 0;
 }
 
 /* duplicate: about one message in five comes a second time, a little later, in the same collection. Its clock of
@@ -32,7 +31,8 @@ static int put_again(struct mc_variation *v, size_t index, struct mc_err *err)
         arrived.ms = entry->collected_at.ms;
     }
     json_object_set_new(value, "arrived_at", json_string(mc_time_format(arrived).text));
-    return put_changed(v, value, "source_id", id);
+    put_changed(v, value, "source_id", id);
+    return 0;
 }
 
 static int can_come_again(const struct mc_variation *v, size_t index)

@@ -1,6 +1,7 @@
 """A model to drive containers by hand: answers chat completions from what the user's last message commands.
 
     tool NAME {json}   call that tool, then answer with its result
+    both NAME          call fts_search and that tool at once
     sleep N            answer after N seconds
     prompt             answer with the system prompt
     fail               HTTP 500
@@ -23,6 +24,10 @@ def decide(messages):
         name, _, arguments = rest.partition(" ")
         call = {"id": "call_1", "type": "function", "function": {"name": name, "arguments": arguments.split("\n")[0] or "{}"}}
         return {"content": None, "tool_calls": [call]}
+    if command == "both":
+        calls = [("call_1", "fts_search", '{"query":"poker"}'), ("call_2", rest, "{}")]
+        return {"content": None, "tool_calls": [
+            {"id": i, "type": "function", "function": {"name": name, "arguments": arguments}} for i, name, arguments in calls]}
     if command == "sleep":
         time.sleep(float(rest))
         return {"content": "slept"}

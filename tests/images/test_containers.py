@@ -129,6 +129,14 @@ class ContainerTest(unittest.TestCase):
         outcome, _ = self.turn(hermes, "ok", "hello")
         self.assertEqual(outcome["answer"], "echo of 2 messages: hello")
 
+    def test_tool_call_limit(self):
+        life, hermes = self.with_fts()
+        outcome, frames = self.turn(hermes, "t1", "loop")
+        self.assertEqual(outcome.get("answer"), "enough", outcome)
+        results = [frame["data"]["content"] for frame in frames if frame.get("kind") == "tool.result"]
+        self.assertEqual(len([content for content in results if "Jordan" in content]), 5, results)
+        self.assertEqual([len(request.get("tools", [])) for request in life.model_requests()], [1] * 6 + [0])
+
     def test_restart_resumes(self):
         life, hermes = self.with_fts()
         self.turn(hermes, "t1", "one")

@@ -90,6 +90,9 @@ class Cancels:
 def run(stdout):
     cancels = Cancels()
     inbox = f.Inbox(on_cancel=cancels)
+    home.clean_environment()
+    import openai  # noqa: F401  A third of Hermes's start; it needs nothing from initialize, so it need not wait for it.
+
     init = f.initialize(inbox, "harness")
     check(init)
     home.prepare(init)

@@ -33,7 +33,7 @@ def prepare(init):
     import yaml  # Hermes's own, not the standard library's
 
     check_config(init["config"])
-    set_environment(init["timezone"])
+    os.environ["HERMES_TIMEZONE"] = init["timezone"]
     WORK.mkdir(exist_ok=True)
     os.chdir(WORK)
     plugins = HOME / "plugins"
@@ -45,11 +45,11 @@ def prepare(init):
     (HOME / "config.yaml").write_text(yaml.safe_dump(hermes_config(init), sort_keys=False))
 
 
-def set_environment(timezone):
+def clean_environment():
     for name in list(os.environ):
         if name not in KEEP_ENV and not name.startswith(KEEP_ENV_PREFIX):
             del os.environ[name]
-    os.environ.update(HERMES_HOME=str(HOME), HERMES_TIMEZONE=timezone, MEM0_TELEMETRY="False")
+    os.environ.update(HERMES_HOME=str(HOME), MEM0_TELEMETRY="False")
 
 
 def copy_plugin(source, target):

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
-#include "cli/progress.h"
+#include "cli/meter.h"
 #include "run/build.h"
 
 /* Where memcal's own executables are: beside this one. */
@@ -39,19 +39,19 @@ static const char *images_dir(const char *given)
 
 static void on_line(void *payload, const char *id, const char *text, int64_t current, int64_t total)
 {
-    struct mc_progress_view *view = payload;
+    struct mc_meter *meter = payload;
     size_t length = strcspn(text, "\r\n");
     if (total > 0) {
-        mc_progress_passing(view, "%s %.*s %lld/%lld", id, (int)length, text, (long long)current, (long long)total);
+        mc_meter_passing(meter, "%s %.*s %lld/%lld", id, (int)length, text, (long long)current, (long long)total);
     } else if (length > 0) {
-        mc_progress_passing(view, "%.*s", (int)length, text);
+        mc_meter_passing(meter, "%.*s", (int)length, text);
     }
 }
 
 static void on_image(void *payload, const char *name, const char *tag, const char *state)
 {
-    struct mc_progress_view *view = payload;
-    mc_progress_line(view, "image %s (%s): %s", name, tag, state);
+    struct mc_meter *meter = payload;
+    mc_meter_line(meter, "image %s (%s): %s", name, tag, state);
 }
 
 static int image_build(struct mc_cli *cli, int argc, char **argv)
@@ -82,8 +82,8 @@ static int image_build(struct mc_cli *cli, int argc, char **argv)
     struct mc_err err;
     struct mc_engine *engine = NULL;
     struct mc_recipes recipes = {.items = NULL};
-    struct mc_progress_view view;
-    mc_progress_begin(&view, cli);
+    struct mc_meter meter;
+    mc_meter_begin(&meter, cli);
     MC_AUTOFREE char *beside = own_dir();
     MC_AUTOFREE char *cache = cache_dir();
     int rc = mc_recipes_load(images_dir(dir), &recipes, &err);
@@ -95,12 +95,12 @@ static int image_build(struct mc_cli *cli, int argc, char **argv)
                                          .cache_dir = cache,
                                          .force = force,
                                          .cancel = &cli->cancel,
-                                         .progress = {on_line, &view},
+                                         .progress = {on_line, &meter},
                                          .on_image = on_image,
-                                         .payload = &view};
+                                         .payload = &meter};
         rc = mc_build_images(&build, operands ? names : NULL, &err);
     }
-    mc_progress_end(&view);
+    mc_meter_end(&meter);
     mc_recipes_release(&recipes);
     mc_engine_close(engine);
     return rc ? mc_cli_fail(cli, &err) : MC_EXIT_OK;

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
-#include "cli/progress.h"
+#include "cli/meter.h"
 #include "run/check.h"
 #include "run/runfile.h"
 
@@ -228,18 +228,18 @@ static int check_command(struct mc_cli *cli, int argc, char **argv, const struct
     struct mc_engine *engine = NULL;
     MC_AUTOJSON json_t *checks = NULL;
     MC_AUTOFREE char *path = manifest_of(provider ? "providers" : "harnesses", argv[0]);
-    struct mc_progress_view view;
-    mc_progress_begin(&view, cli);
+    struct mc_meter meter;
+    mc_meter_begin(&meter, cli);
     int rc = mc_cli_open_engine(cli, &engine, &err);
     if (rc == 0) {
         struct mc_check_options options = {.engine = engine,
                                            .manifest = path,
                                            .is_provider = provider,
                                            .cancel = &cli->cancel,
-                                           .watch = {mc_progress_of_run, &view}};
+                                           .watch = {mc_meter_of_run, &meter}};
         rc = mc_check_manifest(&options, &checks, &err);
     }
-    mc_progress_end(&view);
+    mc_meter_end(&meter);
     mc_engine_close(engine);
     return rc ? mc_cli_fail(cli, &err) : print_checks(cli, checks);
 }

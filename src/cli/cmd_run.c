@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
-#include "cli/progress.h"
+#include "cli/meter.h"
 #include "report/report.h"
 #include "run/conduct.h"
 
@@ -84,16 +84,16 @@ static int check_plan(const struct mc_plan *plan, const struct run_options *opti
 static int execute(struct mc_cli *cli, const struct run_options *options, const struct mc_plan *plan,
                    struct mc_engine *engine, struct mc_store *store, struct mc_err *err)
 {
-    struct mc_progress_view view;
-    mc_progress_begin(&view, cli);
-    mc_progress_line(&view, "%zu trials on %s %s", plan->trial_count, mc_engine_about(engine)->kind_name,
-                     mc_engine_about(engine)->version);
+    struct mc_meter meter;
+    mc_meter_begin(&meter, cli);
+    mc_meter_line(&meter, "%zu trials on %s %s", plan->trial_count, mc_engine_about(engine)->kind_name,
+                  mc_engine_about(engine)->version);
     (void)options;
     struct mc_conduct_options conduct = {
-        .store = store, .engine = engine, .plan = plan, .cancel = &cli->cancel, .watch = {mc_progress_of_run, &view}};
+        .store = store, .engine = engine, .plan = plan, .cancel = &cli->cancel, .watch = {mc_meter_of_run, &meter}};
     struct mc_conduct_result result;
     int rc = mc_conduct(&conduct, &result, err);
-    mc_progress_end(&view);
+    mc_meter_end(&meter);
     int code = rc;
     if (rc == 0) {
         code = result.exit_code;

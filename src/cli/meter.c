@@ -1,4 +1,4 @@
-#include "cli/progress.h"
+#include "cli/meter.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-void mc_progress_begin(struct mc_progress_view *view, const struct mc_cli *cli)
+void mc_meter_begin(struct mc_meter *meter, const struct mc_cli *cli)
 {
-    *view = (struct mc_progress_view){
-        .cli = cli, .terminal = !cli->json && isatty(STDERR_FILENO), .began_ms = mc_monotonic_ms()};
+    *meter =
+        (struct mc_meter){.cli = cli, .terminal = !cli->json && isatty(STDERR_FILENO), .began_ms = mc_monotonic_ms()};
 }
 
 static int columns(void)
@@ -20,47 +20,47 @@ static int columns(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
 }
 
-static void wipe(struct mc_progress_view *view)
+static void wipe(struct mc_meter *meter)
 {
-    if (view->drawn) {
+    if (meter->drawn) {
         fputs("\r\033[K", stderr);
-        view->drawn = 0;
+        meter->drawn = 0;
     }
 }
 
-void mc_progress_line(struct mc_progress_view *view, const char *format, ...)
+void mc_meter_line(struct mc_meter *meter, const char *format, ...)
 {
-    if (view->cli->json) {
+    if (meter->cli->json) {
         return;
     }
     va_list args;
     va_start(args, format);
     MC_AUTOFREE char *text = mc_vstrf(format, args);
     va_end(args);
-    wipe(view);
+    wipe(meter);
     mc_print_safe(stderr, text, strlen(text));
     fputc('\n', stderr);
 }
 
-void mc_progress_passing(struct mc_progress_view *view, const char *format, ...)
+void mc_meter_passing(struct mc_meter *meter, const char *format, ...)
 {
-    if (!view->terminal) {
+    if (!meter->terminal) {
         return;
     }
     va_list args;
     va_start(args, format);
     MC_AUTOFREE char *text = mc_vstrf(format, args);
     va_end(args);
-    wipe(view);
+    wipe(meter);
     size_t room = (size_t)columns() - 1;
     mc_print_safe(stderr, text, strlen(text) < room ? strlen(text) : room);
-    view->drawn = 1;
+    meter->drawn = 1;
     fflush(stderr);
 }
 
-void mc_progress_end(struct mc_progress_view *view)
+void mc_meter_end(struct mc_meter *meter)
 {
-    wipe(view);
+    wipe(meter);
 }
 
 static void as_json(const struct mc_progress *progress)
@@ -75,28 +75,28 @@ static void as_json(const struct mc_progress *progress)
     fprintf(stderr, "%s\n", text);
 }
 
-void mc_progress_of_run(void *payload, const struct mc_progress *progress)
+void mc_meter_of_run(void *payload, const struct mc_progress *progress)
 {
-    struct mc_progress_view *view = payload;
-    if (view->cli->json) {
+    struct mc_meter *meter = payload;
+    if (meter->cli->json) {
         as_json(progress);
         return;
     }
     int64_t now = mc_monotonic_ms();
-    double elapsed = (double)(now - view->began_ms) / 1000;
+    double elapsed = (double)(now - meter->began_ms) / 1000;
     if (progress->kind == MC_PROGRESS_TRIAL_ENDED) {
-        mc_progress_line(view, "[%zu/%zu] %s, %s: %s (%.0f s)", progress->trial, progress->trials, progress->life,
-                         progress->harness, progress->what, elapsed);
+        mc_meter_line(meter, "[%zu/%zu] %s, %s: %s (%.0f s)", progress->trial, progress->trials, progress->life,
+                      progress->harness, progress->what, elapsed);
         return;
     }
-    if (view->terminal) {
-        mc_progress_passing(view, "[%zu/%zu] %s, %s: %zu/%zu %s %s", progress->trial, progress->trials, progress->life,
-                            progress->harness, progress->step, progress->steps,
-                            progress->scenario_time ? progress->scenario_time : "", progress->what);
-    } else if (now - view->last_ms >= 10000) {
+    if (meter->terminal) {
+        mc_meter_passing(meter, "[%zu/%zu] %s, %s: %zu/%zu %s %s", progress->trial, progress->trials, progress->life,
+                         progress->harness, progress->step, progress->steps,
+                         progress->scenario_time ? progress->scenario_time : "", progress->what);
+    } else if (now - meter->last_ms >= 10000) {
         /* Elsewhere than on a terminal: a sign of life at most every ten seconds. */
-        view->last_ms = now;
-        mc_progress_line(view, "[%zu/%zu] %s, %s: %s", progress->trial, progress->trials, progress->life,
-                         progress->harness, progress->what);
+        meter->last_ms = now;
+        mc_meter_line(meter, "[%zu/%zu] %s, %s: %s", progress->trial, progress->trials, progress->life,
+                      progress->harness, progress->what);
     }
 }

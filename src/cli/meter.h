@@ -3,14 +3,14 @@
  *
  * Always on standard error, so that standard output stays what the command was asked for.
  *
- * Ownership: `struct mc_progress_view` is the command's and borrows what it shows.
+ * Ownership: `struct mc_meter` is the command's and borrows what it shows.
  */
 #pragma once
 
 #include "cli/cmd.h"
 #include "run/attempt.h"
 
-struct mc_progress_view {
+struct mc_meter {
     const struct mc_cli *cli;
     int terminal;
     int drawn; /* a line stands there, to be wiped */
@@ -18,11 +18,11 @@ struct mc_progress_view {
     int64_t last_ms; /* of the last line drawn */
 };
 
-void mc_progress_begin(struct mc_progress_view *view, const struct mc_cli *cli);
+void mc_meter_begin(struct mc_meter *meter, const struct mc_cli *cli);
 /* For `struct mc_run_watch`. */
-void mc_progress_of_run(void *payload, const struct mc_progress *progress);
+void mc_meter_of_run(void *payload, const struct mc_progress *progress);
 /* A line that stays. */
-void mc_progress_line(struct mc_progress_view *view, const char *format, ...) MC_PRINTF(2, 3);
+void mc_meter_line(struct mc_meter *meter, const char *format, ...) MC_PRINTF(2, 3);
 /* A line that the next one replaces; elsewhere than on a terminal it is dropped. */
-void mc_progress_passing(struct mc_progress_view *view, const char *format, ...) MC_PRINTF(2, 3);
-void mc_progress_end(struct mc_progress_view *view);
+void mc_meter_passing(struct mc_meter *meter, const char *format, ...) MC_PRINTF(2, 3);
+void mc_meter_end(struct mc_meter *meter);

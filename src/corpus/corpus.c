@@ -46,10 +46,10 @@ void mc_load_zone(struct mc_load *load, const struct mc_view *object, const char
                    mc_time_format(time).text, mc_tz_name(zone));
 }
 
-int mc_load_line(struct mc_load *load, struct mc_lines *lines, struct mc_line *out)
+int mc_load_line(struct mc_load *load, struct mc_jsonl *lines, struct mc_line *out)
 {
     for (;;) {
-        int rc = mc_lines_next(lines, out, &load->err);
+        int rc = mc_jsonl_next(lines, out, &load->err);
         if (rc >= 0) {
             return rc;
         }

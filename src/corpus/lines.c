@@ -13,7 +13,7 @@
 
 enum { CHUNK = 65536 };
 
-struct mc_lines {
+struct mc_jsonl {
     char *path;
     int fd;
     int number;      /* of the line read last */
@@ -25,7 +25,7 @@ struct mc_lines {
     char chunk[CHUNK];
 };
 
-int mc_lines_open(const char *path, size_t max, struct mc_lines **out, struct mc_err *err)
+int mc_jsonl_open(const char *path, size_t max, struct mc_jsonl **out, struct mc_err *err)
 {
     MC_AUTOCLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (fd < 0 && errno == ELOOP) {
@@ -42,7 +42,7 @@ int mc_lines_open(const char *path, size_t max, struct mc_lines **out, struct mc
     if (!S_ISREG(info.st_mode)) {
         return mc_fail(err, MC_INPUT, "%s is not a regular file", path);
     }
-    struct mc_lines *lines = mc_alloc(1, sizeof *lines);
+    struct mc_jsonl *lines = mc_alloc(1, sizeof *lines);
     lines->path = mc_strdup(path);
     lines->fd = fd;
     fd = -1;
@@ -51,7 +51,7 @@ int mc_lines_open(const char *path, size_t max, struct mc_lines **out, struct mc
     return 0;
 }
 
-void mc_lines_close(struct mc_lines *lines)
+void mc_jsonl_close(struct mc_jsonl *lines)
 {
     if (lines) {
         close(lines->fd);
@@ -61,13 +61,13 @@ void mc_lines_close(struct mc_lines *lines)
     }
 }
 
-void mc_lines_at(struct mc_lines **lines)
+void mc_jsonl_at(struct mc_jsonl **lines)
 {
-    mc_lines_close(*lines);
+    mc_jsonl_close(*lines);
     *lines = NULL;
 }
 
-int mc_lines_dup(const struct mc_lines *lines, int *fd, struct mc_err *err)
+int mc_jsonl_dup(const struct mc_jsonl *lines, int *fd, struct mc_err *err)
 {
     int copy = fcntl(lines->fd, F_DUPFD_CLOEXEC, 3);
     if (copy < 0) {
@@ -77,7 +77,7 @@ int mc_lines_dup(const struct mc_lines *lines, int *fd, struct mc_err *err)
     return 0;
 }
 
-static int fill(struct mc_lines *lines, struct mc_err *err)
+static int fill(struct mc_jsonl *lines, struct mc_err *err)
 {
     ssize_t n;
     do {
@@ -93,7 +93,7 @@ static int fill(struct mc_lines *lines, struct mc_err *err)
 }
 
 /* Gathers bytes up to the next LF or the end; what passes the maximum is dropped and *over set. */
-static int gather(struct mc_lines *lines, int *over, int *found, struct mc_err *err)
+static int gather(struct mc_jsonl *lines, int *over, int *found, struct mc_err *err)
 {
     mc_buf_clear(&lines->line);
     *over = 0;
@@ -120,9 +120,9 @@ static int gather(struct mc_lines *lines, int *over, int *found, struct mc_err *
     }
 }
 
-static int refuse(const struct mc_lines *lines, struct mc_err *err, enum mc_code code, const char *hint,
+static int refuse(const struct mc_jsonl *lines, struct mc_err *err, enum mc_code code, const char *hint,
                   const char *format, ...) MC_PRINTF(5, 6);
-static int refuse(const struct mc_lines *lines, struct mc_err *err, enum mc_code code, const char *hint,
+static int refuse(const struct mc_jsonl *lines, struct mc_err *err, enum mc_code code, const char *hint,
                   const char *format, ...)
 {
     va_list args;
@@ -134,7 +134,7 @@ static int refuse(const struct mc_lines *lines, struct mc_err *err, enum mc_code
     return mc_hint(err, "%s", hint);
 }
 
-static int check_line(const struct mc_lines *lines, int over, const char *text, size_t length, struct mc_err *err)
+static int check_line(const struct mc_jsonl *lines, int over, const char *text, size_t length, struct mc_err *err)
 {
     size_t max = lines->line.max - 1;
     if (over || length > max) {
@@ -154,7 +154,7 @@ static int check_line(const struct mc_lines *lines, int over, const char *text, 
     return 0;
 }
 
-int mc_lines_next(struct mc_lines *lines, struct mc_line *out, struct mc_err *err)
+int mc_jsonl_next(struct mc_jsonl *lines, struct mc_line *out, struct mc_err *err)
 {
     uint64_t start = lines->offset;
     int over;

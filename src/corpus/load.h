@@ -28,7 +28,7 @@ void mc_load_zone(struct mc_load *load, const struct mc_view *object, const char
                   const struct mc_tz *zone, enum mc_severity severity);
 
 /* The next line that can be read: 1, or 0 at the end. Lines that cannot are reported and passed. */
-int mc_load_line(struct mc_load *load, struct mc_lines *lines, struct mc_line *out);
+int mc_load_line(struct mc_load *load, struct mc_jsonl *lines, struct mc_line *out);
 
 /* Parses a line as a JSON object: a new reference, or NULL (reported). */
 json_t *mc_load_object(struct mc_load *load, const struct mc_source *source, const struct mc_line *line);

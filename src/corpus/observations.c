@@ -191,8 +191,8 @@ void mc_life_read_observations(struct mc_life *life, const struct mc_corpus *cor
 {
     MC_AUTOFREE char *path = mc_path_join(life->dir, "observations.jsonl");
     struct mc_load load = {.problems = problems, .file = path};
-    MC_AUTOLINES struct mc_lines *lines = NULL;
-    if (!mc_load_note(&load, mc_lines_open(path, MC_CORPUS_LINE, &lines, &load.err),
+    MC_AUTOLINES struct mc_jsonl *lines = NULL;
+    if (!mc_load_note(&load, mc_jsonl_open(path, MC_CORPUS_LINE, &lines, &load.err),
                       "every life has an observations.jsonl")) {
         return;
     }
@@ -210,7 +210,7 @@ void mc_life_read_observations(struct mc_life *life, const struct mc_corpus *cor
     if (life->observation_count) {
         qsort(life->observations, life->observation_count, sizeof *life->observations, compare_delivery);
     }
-    mc_load_note(&load, mc_lines_dup(lines, &life->observations_fd, &load.err), "run the command again");
+    mc_load_note(&load, mc_jsonl_dup(lines, &life->observations_fd, &load.err), "run the command again");
 }
 
 char *mc_life_observation(const struct mc_life *life, size_t index, struct mc_err *err)

@@ -21,9 +21,9 @@ static void read_records(struct records *records, const char *name)
     MC_AUTOFREE char *path = mc_path_join(records->life->dir, name);
     struct mc_load *load = &records->load;
     load->file = path;
-    MC_AUTOLINES struct mc_lines *lines = NULL;
+    MC_AUTOLINES struct mc_jsonl *lines = NULL;
     MC_AUTOFREE char *mend = mc_strf("every life has a %s (it may be empty)", name);
-    if (!mc_load_note(load, mc_lines_open(path, MC_CORPUS_LINE, &lines, &load->err), mend)) {
+    if (!mc_load_note(load, mc_jsonl_open(path, MC_CORPUS_LINE, &lines, &load->err), mend)) {
         return;
     }
     struct mc_line line;

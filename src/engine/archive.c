@@ -233,7 +233,7 @@ static int walk(struct incoming *in, mc_archive_fn *on_file, void *payload, stru
         if (got != ARCHIVE_OK && got != ARCHIVE_WARN) {
             return tar_fault(in, err);
         }
-        struct mc_archive_file file;
+        struct mc_archive_file file = {.path = NULL};
         int rc = check_entry(in, entry, &file, err);
         if (rc > 0) {
             rc = on_file(payload, &file, err);

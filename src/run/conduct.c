@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "report/report.h"
+#include "run/keep.h"
 #include "run/owner.h"
 #include "run/results.h"
 #include "run/secrets.h"
@@ -25,34 +26,6 @@ static int make_id(char **out, struct mc_err *err)
     return 0;
 }
 
-/* Copies the corpus into the store, each file checked against the digest that the plan has of it. */
-static int keep_corpus(struct mc_store *store, const struct mc_plan *plan, struct mc_err *err)
-{
-    const struct mc_listing *listing = &plan->listing;
-    MC_AUTOPOOL struct mc_pool pool = {.items = NULL};
-    struct mc_corpus_file *files = mc_pool_alloc(&pool, listing->count, sizeof *files);
-    for (size_t i = 0; i < listing->count; i++) {
-        const struct mc_file *file = &listing->files[i];
-        MC_AUTOFREE char *path = mc_path_join(plan->corpus->dir, file->path);
-        MC_AUTOBUF struct mc_buf bytes = MC_BUF_INIT((size_t)file->size);
-        struct mc_digest digest;
-        int rc = mc_fs_read(path, &bytes, err);
-        rc = rc ? rc : mc_object_put(store, "corpus", mc_buf_text(&bytes), bytes.len, &digest, err);
-        if (rc == 0 && !mc_streq(digest.hex, file->digest.hex)) {
-            rc = mc_fail(err, MC_MISMATCH, "%s changed while the run was being planned", path);
-        }
-        if (rc != 0) {
-            return rc;
-        }
-        files[i] = (struct mc_corpus_file){file->path, (int64_t)file->size, file->digest.hex};
-    }
-    struct mc_corpus_record record = {.digest = listing->digest.hex,
-                                      .name = plan->corpus->name,
-                                      .version = plan->corpus->version,
-                                      .lives = (int64_t)plan->corpus->life_count};
-    return mc_corpora_add(store, &record, files, listing->count, err);
-}
-
 static char *trial_id(const char *run, size_t ordinal)
 {
     return mc_strf("%s-t%zu", run, ordinal + 1);
@@ -64,7 +37,7 @@ static int begin(const struct mc_run *run, struct mc_err *err)
     const struct mc_plan *plan = run->plan;
     MC_AUTOFREE char *manifest = mc_json_text(plan->manifest);
     struct mc_digest digest;
-    int rc = keep_corpus(run->store, plan, err);
+    int rc = mc_keep_corpus(run->store, plan->corpus, &plan->listing, err);
     rc = rc ? rc : mc_object_put(run->store, "manifest", manifest, strlen(manifest), &digest, err);
     rc = rc ? rc : mc_store_begin(run->store, err);
     if (rc != 0) {

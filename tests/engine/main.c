@@ -160,7 +160,7 @@ static int was_there(const struct mc_objects *before, const char *id)
     return 0;
 }
 
-/* Nothing of ours, and nothing without an owner, may be left; what other stores do meanwhile is theirs. */
+/* Nothing of ours, and nothing unlabelled, may be left; what other people of the engine do meanwhile is theirs. */
 static int count_left(struct bench *bench)
 {
     static const char *const kinds[] = {"container", "volume", "network", "image"};
@@ -174,7 +174,8 @@ static int count_left(struct bench *bench)
         }
         for (size_t i = 0; i < now.count; i++) {
             const char *store = mc_object_label(&now.items[i], "org.memcal.store");
-            int ours = !store || strcmp(store, bench->store) == 0;
+            int nobodys = json_object_size(now.items[i].labels) == 0;
+            int ours = nobodys || (store && strcmp(store, bench->store) == 0);
             if (ours && !was_there(&bench->before[kind], now.items[i].id)) {
                 fprintf(stderr, "%s: left behind: %s %s %s\n", bench->host, kinds[kind], now.items[i].id,
                         now.items[i].name);

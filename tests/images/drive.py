@@ -31,11 +31,13 @@ class Program:
     """One container that speaks frames."""
 
     def __init__(self, name, image, arguments):
-        self.name, self.frames = name, []
+        self.name, self.frames, self.process = name, [], None
         docker("create", "--interactive", "--name", name, *LABEL, *CONFINED, *arguments, image)
         self.start()
 
     def start(self):
+        if self.process:
+            self.process.stdin.close()
         self.process = subprocess.Popen(["docker", "start", "--attach", "--interactive", self.name],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.stderr, self._queue = [], queue.Queue()

@@ -99,11 +99,14 @@ class ContainerTest(unittest.TestCase):
         life, hermes = self.with_fts()
         self.turn(hermes, "t1", "first")
         before = len(life.model_requests())
-        for number, name in enumerate(("terminal", "fts_searc", "FTS_SEARCH", "memory", "session_search")):
-            outcome, frames = self.turn(hermes, f"bad{number}", f'tool {name} {{"query":"x"}}')
+        asks = [f'tool {name} {{"query":"x"}}' for name in ("terminal", "fts_searc", "FTS_SEARCH", "memory", "session_search")]
+        for number, text in enumerate([*asks, "both terminal"]):
+            outcome, frames = self.turn(hermes, f"bad{number}", text)
             self.assertEqual((outcome["type"], outcome["reason"]), ("turn.failed", "tool_policy"), outcome)
             self.assertIn("tool.denied", self.kinds(frames))
-            self.assertNotIn("tool.result", self.kinds(frames))
+            for frame in frames:
+                if frame.get("kind") == "tool.result":
+                    self.assertIn("cancelled", frame["data"]["content"])
             self.assertEqual(len(life.model_requests()), before + number + 1, "one call a turn, none after the denial")
         outcome, _ = self.turn(hermes, "t2", "second")
         self.assertEqual(outcome["answer"], "echo of 4 messages: second", "the failed turns left nothing in the session")
@@ -125,6 +128,14 @@ class ContainerTest(unittest.TestCase):
         self.assertEqual(outcome["reason"], "error", outcome)
         outcome, _ = self.turn(hermes, "ok", "hello")
         self.assertEqual(outcome["answer"], "echo of 2 messages: hello")
+
+    def test_tool_call_limit(self):
+        life, hermes = self.with_fts()
+        outcome, frames = self.turn(hermes, "t1", "loop")
+        self.assertEqual(outcome.get("answer"), "enough", outcome)
+        results = [frame["data"]["content"] for frame in frames if frame.get("kind") == "tool.result"]
+        self.assertEqual(len([content for content in results if "Jordan" in content]), 5, results)
+        self.assertEqual([len(request.get("tools", [])) for request in life.model_requests()], [1] * 6 + [0])
 
     def test_restart_resumes(self):
         life, hermes = self.with_fts()

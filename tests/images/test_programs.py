@@ -234,11 +234,27 @@ class MemoryTest(unittest.TestCase):
         self.assertFalse(hasattr(provider, "synced"))
 
     def test_swallowed_errors(self):
-        provider, errors = Provider(), []
-        memory.SwallowedErrors(provider, errors)
-        logging.getLogger(Provider.__module__).debug("prefetch failed: %s", KeyError("k"))
-        logging.getLogger(Provider.__module__).debug("all well: %s", 3)
-        self.assertEqual(errors, ["p: prefetch failed: 'k'"])
+        provider, logger = Provider(), logging.getLogger(Provider.__module__)
+        provider.prefetch = lambda query: logger.debug("prefetch failed: %s", KeyError("k"))
+        watched = memory.Memory(provider, lambda: True)
+        provider.prefetch("q")
+        self.assertEqual(watched.errors.pop(), "p: prefetch failed: 'k'")
+        logger.debug("an optional part is missing: %s", ImportError("numpy"))
+        logger.warning("slow: %s", 3)
+        self.assertEqual(watched.errors, [])
+        logger.warning("sync thread failed: %s", OSError("gone"))
+        self.assertEqual(watched.errors, ["p: sync thread failed: gone"])
+        watched.close()
+        logger.warning("sync thread failed: %s", OSError("gone"))
+        self.assertEqual(len(watched.errors), 1)
+
+    def test_recall_over_the_limit(self):
+        provider, limit = Provider(), memory.RECALL_S
+        self.addCleanup(setattr, memory, "RECALL_S", limit)
+        memory.RECALL_S = 0.0
+        watched = memory.Memory(provider, lambda: True)
+        self.assertEqual(provider.prefetch("q"), "x")
+        self.assertIn("no recall", watched.errors[0])
 
     def test_drain(self):
         provider = Provider()

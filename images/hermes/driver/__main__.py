@@ -51,15 +51,12 @@ class Driver:
         try:
             session = self._host.session(frame["session"])
             answer = session.run(frame, lambda kind, data: self._frames.event(kind, data, turn))
+            self._frames.send("turn.completed", turn=turn, answer=answer, usage=session.usage)
         except TurnFailed as failure:
             self._frames.send("turn.failed", turn=turn, reason=failure.reason, message=str(failure))
-        except f.FrameError:
-            raise
         except Exception as error:
             traceback.print_exc()
             self._frames.send("turn.failed", turn=turn, reason="error", message=f"{type(error).__name__}: {error}")
-        else:
-            self._frames.send("turn.completed", turn=turn, answer=answer, usage=session.usage)
         self._host.store.end_turn()
 
     def _again(self, outcome):
@@ -93,6 +90,9 @@ class Cancels:
 def run(stdout):
     cancels = Cancels()
     inbox = f.Inbox(on_cancel=cancels)
+    home.clean_environment()
+    import openai  # noqa: F401  A third of Hermes's start; it needs nothing from initialize, so it need not wait for it.
+
     init = f.initialize(inbox, "harness")
     check(init)
     home.prepare(init)

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import time
 from pathlib import Path
 
 from memcal_program.frames import FrameError, need
@@ -13,7 +12,7 @@ GUARD = "memcal-guard"
 GUARD_SOURCE = Path(__file__).parent / "guard"
 
 # Hermes, its SDKs and plugins read a great many variables; only these reach them.
-KEEP_ENV = ("PATH", "HOME", "LANG", "LD_PRELOAD", "NO_FAKE_STAT", "SSL_CERT_FILE")
+KEEP_ENV = ("PATH", "HOME", "LANG", "TZ", "LD_PRELOAD", "NO_FAKE_STAT", "SSL_CERT_FILE")
 KEEP_ENV_PREFIX = ("FAKETIME", "PYTHON")
 
 # What a harness manifest's `config` may hold.
@@ -34,7 +33,7 @@ def prepare(init):
     import yaml  # Hermes's own, not the standard library's
 
     check_config(init["config"])
-    set_environment(init["timezone"])
+    os.environ["HERMES_TIMEZONE"] = init["timezone"]
     WORK.mkdir(exist_ok=True)
     os.chdir(WORK)
     plugins = HOME / "plugins"
@@ -46,12 +45,11 @@ def prepare(init):
     (HOME / "config.yaml").write_text(yaml.safe_dump(hermes_config(init), sort_keys=False))
 
 
-def set_environment(timezone):
+def clean_environment():
     for name in list(os.environ):
         if name not in KEEP_ENV and not name.startswith(KEEP_ENV_PREFIX):
             del os.environ[name]
-    os.environ.update(HERMES_HOME=str(HOME), TZ=timezone, HERMES_TIMEZONE=timezone, MEM0_TELEMETRY="False")
-    time.tzset()
+    os.environ.update(HERMES_HOME=str(HOME), MEM0_TELEMETRY="False")
 
 
 def copy_plugin(source, target):

@@ -4,8 +4,8 @@ import importlib.metadata
 
 from . import HERMES_VERSION, home
 from .guarding import GUARD, HOOKS
-from .memory import Loader, SwallowedErrors
-from .sessions import Session, Stopper, Store
+from .memory import Loader
+from .sessions import Session, Stopper, Store, hermes_id
 
 # Prompt blocks without a switch: two name tools and pages that are not there, the third the engine host's kernel, so that
 # the same life would be told differently on another host.
@@ -66,8 +66,6 @@ class Host:
 
         agent._usage_summary_for_api_request_hook = noted
         memory = self._loader.last if self.provider else None
-        if memory:
-            SwallowedErrors(memory.provider, memory.errors)
         self.check(agent, memory)
         return agent, memory
 
@@ -102,9 +100,10 @@ class Host:
 
     def rehearse(self):
         """Build one agent and let it go, so that what is wrong shows before ready."""
-        agent, _ = self.build("memcal-rehearsal")
-        if agent._memory_manager:
+        agent, memory = self.build("memcal-rehearsal")
+        if memory:
             agent._memory_manager.shutdown_all()
+            memory.close()
         agent.close()
 
     def capabilities(self):
@@ -123,8 +122,6 @@ class Host:
         return self._sessions[name]
 
     def end_session(self, name):
-        from .sessions import hermes_id
-
         if name not in self._sessions and not self.store.exists(hermes_id(name)):
             return
         session = self.session(name)

@@ -8,6 +8,7 @@ import time
 WATCHED = ("initialize", "prefetch", "queue_prefetch", "sync_turn", "handle_tool_call", "on_session_end",
            "on_pre_compress", "on_session_switch", "on_turn_start", "system_prompt_block", "get_tool_schemas", "shutdown")
 WRITES = ("sync_turn", "queue_prefetch", "on_session_end")
+RECALL_S = 8.0  # Hermes's own limit for prefetch; past it the turn goes on without recall
 
 
 class Memory:
@@ -17,32 +18,38 @@ class Memory:
         self.provider = provider
         self.errors = []
         self.initialized = False
+        self.inside = threading.local()  # .name: the provider's method that this thread is in
         self._may_write = may_write
         self._prefetches = 0  # running now
         self._lock = threading.Lock()
         for name in WATCHED:
             setattr(provider, name, self._watch(name, getattr(provider, name)))
+        self._swallowed = SwallowedErrors(self)
 
     def _watch(self, name, method):
         @functools.wraps(method)
         def call(*args, **kwargs):
             if name in WRITES and not self._may_write():
                 return None
-            self._count(name, 1)
+            began = time.monotonic()
+            self._enter(name, 1)
             try:
                 value = method(*args, **kwargs)
             except BaseException as error:
                 self.errors.append(f"{self.provider.name}: {name}: {type(error).__name__}: {error}")
                 raise
             finally:
-                self._count(name, -1)
+                self._enter(name, -1)
+            if name == "prefetch" and time.monotonic() - began >= RECALL_S:
+                self.errors.append(f"{self.provider.name}: prefetch took over {RECALL_S:.0f} s: no recall in that turn")
             if name == "initialize":
                 self.initialized = True
             return value
 
         return call
 
-    def _count(self, name, step):
+    def _enter(self, name, step):
+        self.inside.name = name if step > 0 else None
         if name == "prefetch":
             with self._lock:
                 self._prefetches += step
@@ -51,6 +58,9 @@ class Memory:
         """Whether a prefetch still runs after the turn: Hermes stopped waiting and went on without recall."""
         with self._lock:
             return self._prefetches > 0
+
+    def close(self):
+        self._swallowed.close()
 
     def drain(self, manager, seconds):
         """Wait until all that a turn owes to memory is written; the reason when it is not."""
@@ -68,21 +78,29 @@ class Memory:
 
 
 class SwallowedErrors(logging.Handler):
-    """Catches what a provider catches itself and only logs, often at debug level: a record that carries an exception."""
+    """Catches what a provider catches itself and only logs: a record with an exception, as a warning or worse from any
+    thread, at any level from within a call whose failure is a failure of memory."""
 
-    def __init__(self, provider, errors):
+    CRITICAL = ("prefetch", "sync_turn", "handle_tool_call", "on_session_end")
+
+    def __init__(self, memory):
         super().__init__(logging.DEBUG)
-        self._name, self._errors = provider.name, errors
-        logger = logging.getLogger(type(provider).__module__)
-        for old in [h for h in logger.handlers if isinstance(h, SwallowedErrors)]:
-            logger.removeHandler(old)
-        logger.setLevel(logging.DEBUG)
-        logger.addHandler(self)
+        self._memory = memory
+        self._logger = logging.getLogger(type(memory.provider).__module__)
+        self._logger.setLevel(logging.DEBUG)
+        self._logger.addHandler(self)
+
+    def close(self):
+        self._logger.removeHandler(self)
+        super().close()
 
     def emit(self, record):
         args = record.args if isinstance(record.args, tuple) else ()
-        if record.exc_info or any(isinstance(arg, BaseException) for arg in args):
-            self._errors.append(f"{self._name}: {record.getMessage()}")
+        if not record.exc_info and not any(isinstance(arg, BaseException) for arg in args):
+            return
+        inside = getattr(self._memory.inside, "name", None)
+        if record.levelno >= logging.WARNING or inside in self.CRITICAL:
+            self._memory.errors.append(f"{self._memory.provider.name}: {record.getMessage()}")
 
 
 class Loader:

@@ -84,8 +84,8 @@ class Session:
         try:
             result = self._converse(frame["text"])
             answer = self._judge(result)
-            self._settle(answer)
-        except TurnFailed:
+            self._settle(before)
+        except Exception:
             host.store.restore(before)
             self.agent._cached_system_prompt = prompt
             self.history = host.store.history(self.id)
@@ -127,19 +127,19 @@ class Session:
             raise TurnFailed("error", "the guard saw no model call: its hooks do not run")
         return answer
 
-    def _settle(self, answer):
+    def _settle(self, before):
         """Wait for memory and see that the turn is in state.db; both fail without a word in Hermes."""
         if self.memory:
             late = self.memory.drain(self.agent._memory_manager, FLUSH_S)
             if late:
                 raise TurnFailed("error", late)
             if self.memory.recall_cut():
-                raise TurnFailed("error", "the provider's prefetch took too long: Hermes answered without recall")
+                raise TurnFailed("error", "the provider's prefetch still runs: Hermes answered without recall")
             if self.memory.errors:
                 raise TurnFailed("error", "; ".join(self.memory.errors))
         if self.agent.session_id != self.id:
             raise TurnFailed("error", f"Hermes changed the session's ID to {self.agent.session_id}")
-        if self._host.store.last_answer(self.id) != answer.strip():
+        if not self._host.store.answered(before):
             raise TurnFailed("error", "the answer is not in state.db: Hermes did not store the turn")
 
     def close(self, ended):
@@ -160,6 +160,7 @@ class Session:
                 problem = problem or f"memory did not shut down cleanly: {drain}"
             if self.memory.errors:
                 problem = problem or "; ".join(self.memory.errors)
+            self.memory.close()
         agent.close()
         if problem:
             raise RuntimeError(f"session {self.name}: {problem}")
@@ -198,9 +199,10 @@ class Store:
         rows = self.db.get_messages_as_conversation(session, repair_alternation=True)
         return [row for row in rows if row["role"] != "session_meta"]
 
-    def last_answer(self, session):
-        rows = self.db.get_messages(session)
-        return (rows[-1]["content"] or "").strip() if rows and rows[-1]["role"] == "assistant" else None
+    def answered(self, before):
+        """Whether the session's last message is an answer that came after that snapshot."""
+        last = self.db.get_messages(before["session"])[-1:]
+        return bool(last) and last[0]["role"] == "assistant" and last[0]["id"] not in before["rows"]
 
     def snapshot(self, session):
         row = self.db.get_session(session) or {}

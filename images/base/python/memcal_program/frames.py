@@ -5,6 +5,7 @@ import os
 import queue
 import sys
 import threading
+import time
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -163,7 +164,7 @@ def need(frame, key, kind):
 
 
 def initialize(inbox, role):
-    """Wait for the first frame and check what every program needs of it."""
+    """Wait for the first frame, check what every program needs of it, and take on the life's time zone."""
     frame = inbox.get()
     if frame is None:
         sys.exit(0)
@@ -172,4 +173,6 @@ def initialize(inbox, role):
     for key in ("trial", "namespace", "timezone"):
         need(frame, key, str)
     need(frame, "config", dict)
+    os.environ["TZ"] = frame["timezone"]
+    time.tzset()
     return frame

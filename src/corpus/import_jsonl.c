@@ -99,11 +99,11 @@ static int take_message(struct jsonl *j, const struct mc_view *root, int number,
     return 0;
 }
 
-static int take_lines(struct jsonl *j, struct mc_lines *lines, struct mc_err *err)
+static int take_lines(struct jsonl *j, struct mc_jsonl *lines, struct mc_err *err)
 {
     for (;;) {
         struct mc_line line = {.number = 0};
-        int rc = mc_lines_next(lines, &line, err);
+        int rc = mc_jsonl_next(lines, &line, err);
         if (rc == 0 || (rc < 0 && rc != MC_INPUT && rc != MC_LIMIT)) {
             return rc;
         }
@@ -134,7 +134,7 @@ static int write_channels(const struct jsonl *j, const struct mc_import_jsonl *s
     return mc_import_head_write(j->import, &head, err);
 }
 
-static int run(struct jsonl *j, const struct mc_import_jsonl *source, struct mc_lines *lines, struct mc_err *err)
+static int run(struct jsonl *j, const struct mc_import_jsonl *source, struct mc_jsonl *lines, struct mc_err *err)
 {
     struct mc_import_identity identity = {.id = source->life,
                                           .title = source->life,
@@ -161,8 +161,8 @@ int mc_import_jsonl(const struct mc_import_jsonl *source, const char *out_dir, j
         mc_fail(err, MC_INPUT, "\"%.100s\" cannot be the ID of a life", source->life);
         return mc_hint(err, "use 1 to 100 letters, digits, '.', '_' and '-'");
     }
-    MC_AUTOLINES struct mc_lines *lines = NULL;
-    int rc = mc_lines_open(source->path, MC_CORPUS_LINE, &lines, err);
+    MC_AUTOLINES struct mc_jsonl *lines = NULL;
+    int rc = mc_jsonl_open(source->path, MC_CORPUS_LINE, &lines, err);
     if (rc != 0) {
         return rc;
     }

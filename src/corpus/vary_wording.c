@@ -77,10 +77,10 @@ static int reword_lines(struct mc_variation *v, const char *name, const char *ke
                         struct mc_err *err)
 {
     MC_AUTOFREE char *path = mc_strf("%s/%s", v->life->dir, name);
-    MC_AUTOLINES struct mc_lines *lines = NULL;
-    int rc = mc_lines_open(path, MC_CORPUS_LINE, &lines, err);
+    MC_AUTOLINES struct mc_jsonl *lines = NULL;
+    int rc = mc_jsonl_open(path, MC_CORPUS_LINE, &lines, err);
     struct mc_line line;
-    while (rc == 0 && (rc = mc_lines_next(lines, &line, err)) == 1) {
+    while (rc == 0 && (rc = mc_jsonl_next(lines, &line, err)) == 1) {
         struct mc_source source = {.name = path, .line = line.number, .marks = NULL};
         MC_AUTOJSON json_t *value = mc_json_parse(line.text, line.length, &source, err);
         if (!value) {

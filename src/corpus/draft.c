@@ -53,6 +53,52 @@ void mc_draft_line_text(struct mc_buf *file, const char *text, size_t length)
     mc_buf_putc(file, '\n');
 }
 
+/* One character of a text in double quotes: what YAML calls unprintable or takes for a line's end is escaped; the rest
+ * stands as it is (YAML 1.1 section 5.1). Returns its bytes. */
+static size_t put_character(struct mc_buf *out, const char *text)
+{
+    static const char *const breaks[][2] = {{"\xe2\x80\xa8", "\\u2028"},
+                                            {"\xe2\x80\xa9", "\\u2029"},
+                                            {"\xef\xbb\xbf", "\\ufeff"},
+                                            {"\xef\xbf\xbe", "\\ufffe"},
+                                            {"\xef\xbf\xbf", "\\uffff"}};
+    unsigned char c = (unsigned char)text[0];
+    unsigned char next = (unsigned char)text[1];
+    if (c == '"' || c == '\\') {
+        mc_buf_putf(out, "\\%c", c);
+        return 1;
+    }
+    if (c == '\n' || c == '\t') {
+        mc_buf_puts(out, c == '\n' ? "\\n" : "\\t");
+        return 1;
+    }
+    if (c < 0x20 || c == 0x7f) {
+        mc_buf_putf(out, "\\u%04x", c);
+        return 1;
+    }
+    if (c == 0xc2 && next < 0xa0) {
+        mc_buf_putf(out, "\\u%04x", next);
+        return 2;
+    }
+    for (size_t i = 0; i < MC_COUNT(breaks); i++) {
+        if (mc_starts_with(text, breaks[i][0])) {
+            mc_buf_puts(out, breaks[i][1]);
+            return strlen(breaks[i][0]);
+        }
+    }
+    mc_buf_putc(out, (char)c);
+    return 1;
+}
+
+static void put_text(struct mc_buf *out, const char *text)
+{
+    mc_buf_putc(out, '"');
+    while (*text) {
+        text += put_character(out, text);
+    }
+    mc_buf_putc(out, '"');
+}
+
 static void put_indent(struct mc_buf *out, int depth)
 {
     for (int i = 0; i < depth; i++) {
@@ -64,7 +110,9 @@ static void put_scalar(struct mc_buf *out, const struct mc_view *view)
 {
     struct mc_err ignored; /* no text kept: the value itself is written */
     const char *text = NULL;
-    if (!json_is_string(view->value) && view->value && mc_view_scalar(view, &text, &ignored) == 0) {
+    if (json_is_string(view->value)) {
+        put_text(out, json_string_value(view->value));
+    } else if (view->value && mc_view_scalar(view, &text, &ignored) == 0) {
         mc_buf_puts(out, text);
     } else if (view->value) {
         put_json(out, view->value);
@@ -91,13 +139,12 @@ static void put_members(struct mc_buf *out, const struct mc_view *view, int dept
             put_indent(out, depth);
         }
         first = 0;
-        MC_AUTOJSON json_t *name = json_string(key);
         const char *plain = "abcdefghijklmnopqrstuvwxyz_";
         if (key[0] && strspn(key, plain) == strlen(key) && !mc_streq(key, "null") && !mc_streq(key, "true") &&
             !mc_streq(key, "false")) {
             mc_buf_puts(out, key);
         } else {
-            put_json(out, name);
+            put_text(out, key);
         }
         mc_buf_putc(out, ':');
         struct mc_view member = mc_view_member(view, key);

@@ -9,8 +9,9 @@
 #include "base/mem.h"
 #include "base/yaml.h"
 
-/* Digits of real numbers that survive a way through decimal text (IEEE 754 binary64). */
-enum { REAL_DIGITS = 15 };
+/* Digits with which a real number usually looks as it was written, and with which it always reads back as the same
+ * (IEEE 754 binary64). */
+enum { DIGITS_SHORT = 15, DIGITS_EXACT = 17 };
 
 void mc_draft_begin(struct mc_draft *draft)
 {
@@ -31,14 +32,24 @@ void mc_draft_release(struct mc_draft *draft)
     mc_buf_release(&draft->rubric);
 }
 
-static void put_json(struct mc_buf *out, const json_t *value)
+static char *dump(const json_t *value, size_t digits)
 {
-    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(REAL_DIGITS));
+    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits));
     if (!text) {
         abort(); /* no memory, or a tree that memcal built wrongly */
     }
+    return text;
+}
+
+static void put_json(struct mc_buf *out, const json_t *value)
+{
+    MC_AUTOFREE char *text = dump(value, DIGITS_SHORT);
+    MC_AUTOJSON json_t *again = json_loads(text, JSON_DECODE_ANY, NULL);
+    if (!json_equal(value, again)) {
+        free(text);
+        text = dump(value, DIGITS_EXACT);
+    }
     mc_buf_puts(out, text);
-    free(text);
 }
 
 void mc_draft_line(struct mc_buf *file, const json_t *value)

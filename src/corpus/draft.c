@@ -145,7 +145,7 @@ static void put_members(struct mc_buf *out, const struct mc_view *view, int dept
     const char *key;
     json_t *value;
     int first = in_item;
-    json_object_foreach ((json_t *)(uintptr_t)view->value, key, value) {
+    json_object_foreach (mc_view_json(view), key, value) {
         if (!first) {
             put_indent(out, depth);
         }

@@ -228,6 +228,12 @@ static inline int fixture_join(struct fixture *fixture)
     struct mc_err err;
     pipe_close(fixture, &err);
     pthread_join(fixture->thread, NULL);
+    struct mc_notice notice;
+    while (fixture->from >= 0 && mc_channel_try(&fixture->channel, &notice, &err) == 1) {
+        fixture->last_seq = notice.seq; /* what was said last */
+        json_array_append(fixture->events, notice.json);
+        mc_notice_release(&notice);
+    }
     mc_channel_release(&fixture->channel);
     close(fixture->from);
     close(fixture->in_fd);

@@ -20,6 +20,7 @@ struct mc_mount {
     const char *volume; /* name */
     const char *path;   /* in the container */
     int read_only;
+    int copy; /* an empty volume takes over the image's folder under it: content, owner and mode */
 };
 
 struct mc_tmpfs {

@@ -80,10 +80,9 @@ static json_t *mounts(const struct mc_container_spec *spec)
     json_t *array = json_array();
     for (size_t i = 0; i < spec->mount_count; i++) {
         const struct mc_mount *mount = &spec->mounts[i];
-        /* NoCopy: an image's files under the path would otherwise be copied into an empty volume. */
         json_array_append_new(array, json_pack("{s:s,s:s,s:s,s:b,s:{s:b}}", "Type", "volume", "Source", mount->volume,
                                                "Target", mount->path, "ReadOnly", mount->read_only, "VolumeOptions",
-                                               "NoCopy", 1));
+                                               "NoCopy", !mount->copy));
     }
     return array;
 }

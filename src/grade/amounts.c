@@ -286,9 +286,8 @@ size_t mc_amount_read(const struct mc_words *words, size_t at, struct mc_amount 
         if (unit_of(mc_word_at(words, unit_at), &unit, &scale) && unit != MC_UNIT_MONEY && unit != MC_UNIT_PERCENT &&
             (!is(words, at, "half") || in(words, at + 1, " a an "))) {
             out->value = is(words, at, "half") ? 0.5 : 1;
-            size_t length = unit_at - at + read_unit(words, unit_at, out);
-            out->upto = out->value;
-            return length;
+            out->count = out->value;
+            return unit_at - at + read_unit(words, unit_at, out);
         }
     }
     size_t length = read_value(words, i, &out->value);
@@ -296,12 +295,12 @@ size_t mc_amount_read(const struct mc_words *words, size_t at, struct mc_amount 
         return 0;
     }
     i += length;
+    out->count = out->value;
     if (out->unit == MC_UNIT_MONEY) {
         i += in(words, i, " usd dollars ") ? 1 : 0;
     } else {
         i += read_unit(words, i, out);
     }
-    out->upto = out->value;
     out->bound = is_bound(words, at);
     return i - at;
 }
@@ -325,7 +324,8 @@ int mc_amount_equal(const struct mc_words *expected_words, const struct mc_amoun
     if (said->bound && !expected->bound) {
         return 0;
     }
-    if (fabs(expected->value - said->value) > 1e-9 * (1 + fabs(expected->value))) {
+    double want = said->unit == MC_UNIT_NONE ? expected->count : expected->value;
+    if (fabs(want - said->value) > 1e-9 * (1 + fabs(want))) {
         return 0;
     }
     int a = (int)expected->unit;

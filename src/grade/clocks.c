@@ -83,7 +83,8 @@ struct face {
 static int is_value_edge(const struct mc_words *w, size_t i)
 {
     return !mc_word_joined_before(w, i) && !(i > 0 && is_glued(w, i) && in(w, i - 1, " $ # £ € : / ")) &&
-           !(i > 0 && in(w, i - 1, " $ # £ € "));
+           !(i > 0 && in(w, i - 1, " $ # £ € unit apt apartment room suite gate bus route flight line number page chapter "
+                                   "track table booth "));
 }
 
 /* "8", "20:00", "7.30", "19h30", "1930 hours", "eight", "seven thirty". */
@@ -383,8 +384,8 @@ static size_t read_named(const struct mc_words *w, size_t i, struct mc_clock *ou
 }
 
 /* One time without a range. */
-static size_t read_one(const struct mc_words *w, size_t i, const struct mc_calendar *c, struct mc_clock *out,
-                       struct face *f)
+static size_t read_one(const struct mc_words *w, size_t i, const struct mc_calendar *c, int in_range,
+                       struct mc_clock *out, struct face *f)
 {
     size_t length = read_named(w, i, out);
     if (length > 0) {
@@ -393,10 +394,13 @@ static size_t read_one(const struct mc_words *w, size_t i, const struct mc_calen
     }
     length = read_spoken(w, i, f);
     if (length == 0) {
-        length = is_value_edge(w, i) ? read_face(w, i, f) : 0;
+        length = in_range || is_value_edge(w, i) ? read_face(w, i, f) : 0;
     }
     if (length == 0) {
         return 0;
+    }
+    if (f->hour > 12 && !f->sure && in(w, i + length, " am pm ")) {
+        return 0; /* "18pm" */
     }
     length += read_after(w, i + length, f);
     if (f->half == HALF_UNKNOWN) {
@@ -414,7 +418,7 @@ static size_t read_one(const struct mc_words *w, size_t i, const struct mc_calen
 size_t mc_clock_read(const struct mc_words *words, size_t at, const struct mc_calendar *calendar, struct mc_clock *out)
 {
     struct face f;
-    size_t length = read_one(words, at, calendar, out, &f);
+    size_t length = read_one(words, at, calendar, 0, out, &f);
     if (length == 0) {
         return 0;
     }
@@ -423,7 +427,10 @@ size_t mc_clock_read(const struct mc_words *words, size_t at, const struct mc_ca
     struct mc_clock until;
     size_t more = 0;
     if (in(words, end, " - to until till through -- ") && !(is(words, end, "--") && !is_glued(words, end))) {
-        more = read_one(words, end + 1, calendar, &until, &g);
+        more = read_one(words, end + 1, calendar, 1, &until, &g);
+    } else if (is(words, end, "and") && at > 0 && is(words, at - 1, "between")) {
+        more = read_one(words, end + 1, calendar, 0, &until, &g);
+        f.sure = 1;
     }
     int changed = is(words, end, "to") && at > 0 && !is(words, at - 1, "from") && !f.sure;
     if (more > 0 && (f.sure || g.sure) && !changed && !mc_word_joined_after(words, end + more)) {
@@ -442,9 +449,6 @@ size_t mc_clock_read(const struct mc_words *words, size_t at, const struct mc_ca
     }
     if (mc_word_joined_after(words, end - 1) || (!f.sure && !bare_context(words, at, end))) {
         return 0;
-    }
-    if (at > 0 && is(words, at - 1, "between") && is(words, end, "and")) {
-        out->bound = 1;
     }
     out->bound |= is_bound(words, at);
     return length;

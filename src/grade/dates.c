@@ -642,6 +642,11 @@ static size_t read_ago(const struct parser *p, size_t i, struct mc_date *out)
         *out = shifted(c, c->today, lo, hi, months, 1);
         return at - i;
     }
+    int last_weekday = is(p, at, "ago") ? weekday_at(p, at + 1) : -1;
+    if (last_weekday >= 0 && !months) {
+        *out = day_of(qualified_weekday(c, last_weekday, -1).choice[0].lo - lo); /* "a week ago Monday" */
+        return at + 2 - i;
+    }
     if (is(p, at, "ago")) {
         *out = shifted(c, c->today, lo, hi, months, -1);
         return at + 1 - i;

@@ -216,6 +216,7 @@ static void missed_for_stance(const struct decision *d)
         {MC_STANCE_CONDITIONAL, "conditional", "said on a condition only"},
         {MC_STANCE_BELIEVED, "believed", "told as someone's belief or wish, not as a fact"},
         {MC_STANCE_QUESTION, "question", "asked, not said"},
+        {MC_STANCE_SPEAKER, "speaker", "named only as who said it"},
         {MC_STANCE_RETRACTED, "retracted", "taken back later in the answer"},
         {MC_STANCE_PAST, "past", "told as history"},
         {MC_STANCE_NEGATED, "negated", "negated"},
@@ -392,7 +393,7 @@ static const struct mc_mention *suggestion(const struct decision *d, enum mc_ran
     for (size_t i = 0; i < d->mentions->count; i++) {
         const struct mc_mention *m = &d->mentions->items[i];
         if (m->rank == rank && m->stance != MC_STANCE_NEGATED && m->stance != MC_STANCE_PAST &&
-            m->stance != MC_STANCE_RETRACTED && m->stance != MC_STANCE_BELIEVED) {
+            m->stance != MC_STANCE_RETRACTED && m->stance != MC_STANCE_SPEAKER && m->stance != MC_STANCE_BELIEVED) {
             return m;
         }
     }

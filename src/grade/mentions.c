@@ -31,6 +31,7 @@ struct finder {
     const struct mc_said *said;
     struct known *known;
     size_t known_count;
+    int speakers; /* who said it may be what is asked */
     struct mc_mentions *out;
 };
 
@@ -198,11 +199,14 @@ static int competes(const struct finder *f, const struct known *k, const union v
     if (a->unit == MC_UNIT_NOUN || a->unit == MC_UNIT_NONE) {
         struct mc_amount same = *b;
         same.value = a->value;
+        same.count = a->count;
         same.bound = 0;
         return b->unit == MC_UNIT_NONE || (a->unit == MC_UNIT_NOUN && b->unit == MC_UNIT_NOUN &&
                                            mc_amount_equal(&k->words, a, &f->said->words, &same));
     }
-    return a->unit == b->unit;
+    int both_last = (a->unit == MC_UNIT_MINUTES || a->unit == MC_UNIT_MONTHS) &&
+                    (b->unit == MC_UNIT_MINUTES || b->unit == MC_UNIT_MONTHS);
+    return a->unit == b->unit || both_last;
 }
 
 /* An ambiguous value ("8", "Saturday") speaks with its first reading where it could be right and wrong at once. */
@@ -307,6 +311,25 @@ static size_t read_phrase(const struct finder *f, size_t at, struct mc_mention *
     return best;
 }
 
+/* "Priya said", "Sam suggested": named as who says it, not as what is asked for. */
+static int is_speaker(const struct mc_said *said, size_t last)
+{
+    const struct mc_cue *report = mc_said_cue(said, MC_CUE_REPORT, last + 1);
+    const struct mc_cue *belief = mc_said_cue(said, MC_CUE_BELIEF, last + 1);
+    return (report && report->first == last + 1) || (belief && belief->first == last + 1);
+}
+
+/* The question asks who said or thought something. */
+static int asks_for_speaker(const char *question)
+{
+    if (!question) {
+        return 0;
+    }
+    MC_AUTOSAID struct mc_said asked;
+    mc_said_read(question, strlen(question), &asked);
+    return mc_said_cue(&asked, MC_CUE_REPORT, 0) != NULL || mc_said_cue(&asked, MC_CUE_BELIEF, 0) != NULL;
+}
+
 static size_t find_at(const struct finder *f, size_t at)
 {
     const struct mc_words *words = &f->said->words;
@@ -333,6 +356,9 @@ static size_t find_at(const struct finder *f, size_t at)
     if (phrased > 0) {
         phrase.last = at + phrased - 1;
         phrase.stance = mc_said_stance(f->said, phrase.first, phrase.last);
+        if (f->slot->match == MC_MATCH_ENTITY && !f->speakers && is_speaker(f->said, phrase.last)) {
+            phrase.stance = MC_STANCE_SPEAKER;
+        }
         add_mention(f->out, phrase);
         return phrased;
     }
@@ -362,6 +388,32 @@ static void find_covered(const struct finder *f)
     }
 }
 
+static int is_denied(const struct mc_said *said, size_t first, size_t last)
+{
+    static const enum mc_cue_kind kinds[] = {MC_CUE_NEGATION, MC_CUE_NEGATION_OF_CLAUSE, MC_CUE_NEGATION_BACK,
+                                             MC_CUE_PAST, MC_CUE_PAST_BACK};
+    for (size_t i = 0; i < MC_COUNT(kinds); i++) {
+        const struct mc_cue *cue = mc_said_cue(said, kinds[i], first);
+        if (cue && cue->last <= last) {
+            return 1;
+        }
+    }
+    /* "isn't coming", "doesn't need" may look like something else to the table. */
+    for (size_t i = first; i <= last; i++) {
+        if (mc_word_in(&said->words, i, " n't not never ") && !mc_word_in(&said->words, i + 1, " only just ")) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* "I don't know if ..." */
+static int abstains_before(const struct mc_said *said, size_t last)
+{
+    const struct mc_cue *cue = mc_said_cue(said, MC_CUE_ABSTENTION, mc_sentence_first(&said->words, last));
+    return cue && cue->last <= last;
+}
+
 /* An answer that restates a question's words without yes or no: "Priya is coming" is a yes. */
 static void find_restated(const struct finder *f, const char *question)
 {
@@ -376,10 +428,14 @@ static void find_restated(const struct finder *f, const char *question)
         size_t found = mc_phrase_cover(&asked, words, first, last, &total, &from, &to);
         if (found >= 1 && found * 2 >= total) {
             struct mc_mention m = {.first = first, .last = last};
+            union value value = {.state = !is_denied(f->said, first, last)};
             m.stance = mc_said_stance(f->said, to, to);
-            int denied = m.stance == MC_STANCE_NEGATED || m.stance == MC_STANCE_PAST;
-            union value value = {.state = !denied};
-            m.stance = denied ? MC_STANCE_ASSERTED : m.stance;
+            if (m.stance == MC_STANCE_NEGATED || m.stance == MC_STANCE_PAST) {
+                m.stance = MC_STANCE_ASSERTED;
+            }
+            if (abstains_before(f->said, last)) {
+                m.stance = MC_STANCE_HEDGED;
+            }
             if (rank_value(f, &value, &m)) {
                 add_mention(f->out, m);
                 return;
@@ -435,6 +491,7 @@ void mc_mentions_find(const struct mc_slot *slot, const struct mc_calendar *cale
     if (slot->expected) {
         read_known(&f, &f.known[f.known_count++], slot->expected, 0);
     }
+    f.speakers = asks_for_speaker(question);
     add_known(&f, &slot->alternatives, 0);
     add_known(&f, &slot->forbidden, 1);
     for (size_t at = 0; at < said->words.count;) {

@@ -21,7 +21,7 @@ void mc_said_release(struct mc_said *said)
 const char *mc_stance_name(enum mc_stance stance)
 {
     static const char *const names[] = {"asserted", "asserted",    "current",  "likely",   "reported", "was",      "past",
-                                        "hedged",   "conditional", "believed", "question", "negated",  "retracted"};
+                                        "hedged",   "conditional", "believed", "question", "negated", "speaker",  "retracted"};
     return names[stance];
 }
 
@@ -57,7 +57,7 @@ struct reading {
     size_t first, last;     /* the mention */
     size_t from, to;        /* its clause */
     const struct mc_cue *negation, *time, *belief, *report, *hedge, *likely, *condition, *change;
-    int past_back, now_back, negation_back, was_negated_change;
+    int past_back, now_back, negation_back, was_negated_change, condition_back, no_longer, replaced_by;
 };
 
 /* A new subject after the cue ends its reach: "not at Sam's it's at Jordan's". */
@@ -99,6 +99,8 @@ static void read_forward(struct reading *r, const struct mc_cue *cue)
     case MC_CUE_NEGATION_BACK:
         if (cue->kind == MC_CUE_NEGATION_OF_CLAUSE) {
             r->negation = cue;
+        } else if (mc_word_is(words, cue->last, "longer")) {
+            r->no_longer = 1;
         } else if (mc_word_in(words, cue->last, " it the where when who ")) {
             r->negation = cue; /* "isn't the 8th", "isn't where" */
         }
@@ -108,6 +110,11 @@ static void read_forward(struct reading *r, const struct mc_cue *cue)
     case MC_CUE_NOW:
     case MC_CUE_NOW_EITHER:
         r->time = cue;
+        break;
+    case MC_CUE_PAST_BACK:
+        if (mc_word_in(words, cue->last, " by with ")) {
+            r->replaced_by = 1; /* "Sam's was replaced by Jordan's" */
+        }
         break;
     case MC_CUE_WAS:
     case MC_CUE_IS:
@@ -151,6 +158,14 @@ static void read_back(struct reading *r, const struct mc_cue *cue)
     case MC_CUE_PAST_BACK:
         r->past_back = 1;
         break;
+    case MC_CUE_PAST:
+        /* "Sam used to host" */
+        r->past_back |= mc_word_is(words, cue->first, "used") && words_between(words, r->last + 1, cue->first) <= 1;
+        break;
+    case MC_CUE_CONDITION:
+        /* "Saturday would be the rain date" */
+        r->condition_back |= words_between(words, r->last + 1, cue->first) == 0;
+        break;
     case MC_CUE_PAST_EITHER:
         /* "an hour earlier" is a distance, not a history. */
         r->past_back |= !anything_after(words, cue->last + 1, r->to) &&
@@ -179,24 +194,30 @@ static void read_back(struct reading *r, const struct mc_cue *cue)
 static int side_of_change(const struct reading *r)
 {
     const struct mc_words *words = &r->said->words;
-    for (size_t i = r->first; i > r->change->last && i + 3 > r->first; i--) {
-        if (mc_word_in(words, i - 1, " from ")) {
-            return 1;
-        }
-    }
-    for (size_t i = r->change->last + 1; i < r->first; i++) {
-        if (mc_word_in(words, i, " to for until -> ")) {
-            return 2;
-        }
-    }
-    if (mc_word_is(words, r->change->last, "to")) {
-        return 2;
-    }
     const char *verb = mc_word_at(words, r->change->first);
-    int plain = strncmp(verb, "mov", 3) == 0 || strncmp(verb, "chang", 5) == 0 || strncmp(verb, "switch", 6) == 0 ||
-                strncmp(verb, "shift", 5) == 0 || strncmp(verb, "resched", 7) == 0;
+    int trades = mc_norm_in(verb, " swapped swap swaps traded exchanged replaced ");
+    int plain = trades || mc_norm_in(verb, " moved moving move moves changed changes changing change switched switching "
+                                           "shifted rescheduled relocated ");
+    const char *links = trades ? " for with " : " to until -> ";
+    int has_from = 0;
+    int has_link = 0;
+    for (size_t i = r->change->first + 1; i < r->first; i++) {
+        /* "to Saturday from Friday": the nearer of the two decides. */
+        if (mc_word_is(words, i, "from")) {
+            has_from = 1;
+            has_link = 0;
+        } else if (mc_word_in(words, i, links) || (!trades && mc_word_is(words, i, "for") && i == r->change->last + 1)) {
+            has_link = 1 + has_from;
+        }
+    }
+    if (has_link) {
+        return plain || has_link == 2 || mc_word_in(words, r->change->last, " pushed bumped updated postponed delayed ") ? 2 : 0;
+    }
+    if (has_from) {
+        return 1;
+    }
     for (size_t i = r->last + 1; plain && i <= r->to; i++) {
-        if (mc_word_in(words, i, " to -> ")) {
+        if (mc_word_in(words, i, links)) {
             return 1;
         }
     }
@@ -225,6 +246,24 @@ static int is_question(const struct mc_said *said, size_t last)
                       "why any ");
 }
 
+/* The clause after opens with "if": "cancelled if it rains", but not "at 8 if you're free". */
+static int precedes_condition(const struct mc_said *said, size_t to)
+{
+    const struct mc_words *words = &said->words;
+    size_t next = to + 1;
+    if (next >= words->count || words->items[next].sentence != words->items[to].sentence ||
+        !mc_word_is(words, next, "if")) {
+        return 0;
+    }
+    size_t last = mc_clause_last(words, next);
+    for (size_t i = next; i <= last; i++) {
+        if (mc_word_in(words, i, " you i anyone needed possible ")) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* The clause before opens with "if" and does not only speak to the user ("if you're free"). */
 static int follows_condition(const struct mc_said *said, size_t from)
 {
@@ -248,6 +287,20 @@ static int follows_condition(const struct mc_said *said, size_t from)
     return 1;
 }
 
+/* "Don't bring ice" where the mention is "bring ice": what seemed no negation is one of the mention itself. */
+static int negates_into(const struct mc_words *words, const struct mc_cue *cue, size_t first)
+{
+    if (cue->kind != MC_CUE_PLAIN || cue->first >= first || cue->last < first) {
+        return 0;
+    }
+    for (size_t i = cue->first; i < first; i++) {
+        if (mc_word_in(words, i, " not n't never ")) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static struct reading read_clause(const struct mc_said *said, size_t first, size_t last)
 {
     struct reading r = {.said = said, .first = first, .last = last};
@@ -258,7 +311,9 @@ static struct reading read_clause(const struct mc_said *said, size_t first, size
         if (cue->first > r.to) {
             break;
         }
-        if (cue->first >= r.from && cue->last < first) {
+        if (negates_into(&said->words, cue, first)) {
+            r.negation = cue;
+        } else if (cue->last < first) {
             read_forward(&r, cue);
         } else if (cue->first > last && cue->first <= r.to) {
             read_back(&r, cue);
@@ -278,7 +333,10 @@ static enum mc_stance time_stance(const struct reading *r)
             return side == 1 ? MC_STANCE_PAST : MC_STANCE_NOW;
         }
     }
-    if (r->past_back || has_arrow_after(r)) {
+    if (r->replaced_by) {
+        return MC_STANCE_NOW;
+    }
+    if (r->past_back || r->no_longer || has_arrow_after(r)) {
         return MC_STANCE_PAST;
     }
     if (r->now_back) {
@@ -330,7 +388,8 @@ enum mc_stance mc_said_stance(const struct mc_said *said, size_t first, size_t l
     if (r.belief && !r.likely) {
         return MC_STANCE_BELIEVED;
     }
-    if ((r.condition && !is_benign_condition(&r)) || follows_condition(said, r.from)) {
+    if ((r.condition && !is_benign_condition(&r)) || r.condition_back || follows_condition(said, r.from) ||
+        precedes_condition(said, r.to)) {
         return MC_STANCE_CONDITIONAL;
     }
     if (r.hedge) {

@@ -22,6 +22,7 @@ enum mc_stance {
     MC_STANCE_BELIEVED, /* someone's belief or wish: "Priya thought" */
     MC_STANCE_QUESTION,
     MC_STANCE_NEGATED,
+    MC_STANCE_SPEAKER,  /* only named as who said it: "Priya said" */
     MC_STANCE_RETRACTED, /* taken back later: "actually, ..." */
 };
 const char *mc_stance_name(enum mc_stance stance);

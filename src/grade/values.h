@@ -53,7 +53,7 @@ int mc_clock_other_occurrence(const struct mc_clock *a, const struct mc_clock *b
 enum mc_unit { MC_UNIT_NONE, MC_UNIT_MONEY, MC_UNIT_PERCENT, MC_UNIT_MINUTES, MC_UNIT_MONTHS, MC_UNIT_NOUN };
 struct mc_amount {
     double value; /* in the unit's base: minutes, months */
-    double upto;  /* end of a range, or `value` */
+    double count; /* as said, before the unit */
     enum mc_unit unit;
     char currency;    /* '$', 'E', 'L', 0 */
     size_t noun;      /* the word counted, where unit is MC_UNIT_NOUN */

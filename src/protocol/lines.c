@@ -49,10 +49,10 @@ int mc_lines_next(struct mc_lines *lines, struct mc_line *line, struct mc_err *e
 {
     size_t whole = find_line(lines);
     size_t left = lines->bytes.len - lines->taken;
-    char *text = lines->bytes.data + lines->taken;
     if (whole == 0 && left < lines->max) {
         return 0;
     }
+    char *text = lines->bytes.data + lines->taken;
     if (whole == 0 || whole > lines->max) {
         *line = (struct mc_line){text, whole ? whole - 1 : left};
         return whole

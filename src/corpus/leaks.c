@@ -95,11 +95,18 @@ static void suspect(const struct search *search, enum mc_severity severity, stru
                                                     .severity = severity};
 }
 
-/* A question that offers the value as one of several ("Friday or Saturday?") asks for a choice and gives nothing away.
- */
-static int offers_choice(const char *question)
+/* A question that offers the value as one of several ("Friday or Saturday?") asks for a choice and gives nothing
+ * away. */
+static int gives_away(const char *question, const char *value)
 {
-    return mc_words_find(question, "or", question) != NULL;
+    return mc_words_find(question, value, question) && !mc_words_find(question, "or", question);
+}
+
+int mc_question_gives_away(const char *question, const char *value)
+{
+    MC_AUTOFREE char *asked = mc_words_fold(question);
+    MC_AUTOFREE char *folded = mc_words_fold(value);
+    return folded[0] && gives_away(asked, folded);
 }
 
 static void search_questions(const struct search *search)
@@ -119,9 +126,9 @@ static void search_questions(const struct search *search)
         struct mc_place place = {.file = file, .line = asked->line, .path = ".question"};
         if (!own) {
             suspect(
-                search, MC_SEVERITY_ERROR, place,
+                search, MC_SEVERITY_WARNING, place,
                 mc_strf("the question of checkpoint \"%s\", asked before \"%s\",", asked->id, search->checkpoint->id));
-        } else if (!offers_choice(question)) {
+        } else if (gives_away(question, search->value)) {
             mc_problems_add(search->leaks->problems, MC_SEVERITY_ERROR, place, "ask without giving the answer away",
                             "the question contains its own answer \"%.100s\"", search->shown);
         }

@@ -67,3 +67,6 @@ void mc_leaks_of_slot(struct mc_leaks *leaks, size_t checkpoint, const struct mc
 /* Excuses the suspects that evidence holds, reports the rest, and forgets them all. */
 void mc_leaks_settle(struct mc_leaks *leaks);
 void mc_leaks_release(struct mc_leaks *leaks);
+
+/* True where `question` contains the answer `value` and does not offer it as a choice. */
+int mc_question_gives_away(const char *question, const char *value);

@@ -283,7 +283,7 @@ static int skip_bullet(struct reader *r)
     if (r->out->count > 0 && r->breaks == 0) {
         return 0;
     }
-    size_t size;
+    size_t size = 0;
     uint32_t p = look(r, r->at, &size);
     size_t end = r->at + size;
     if (isdigit((int)(p < 0x80 ? p : 0))) {

@@ -16,10 +16,13 @@
 #include "engine/engine.h"
 #include "engine/object.h"
 
+/* A new volume's root belongs to root, or (Podman) is as the image's folder there: whoever needs it otherwise puts an
+ * entry "./" with owner and mode into it (mc_archive_put()) before the container starts. */
 struct mc_mount {
     const char *volume; /* name */
-    const char *path;   /* in the container */
+    const char *path;   /* in the container; without ':' */
     int read_only;
+    int copy_up; /* a volume that is empty first gets what the image has under the path, owners and modes too */
 };
 
 struct mc_tmpfs {

@@ -16,8 +16,7 @@
 #include "engine/engine.h"
 #include "engine/object.h"
 
-/* A new volume's root belongs to root, or (Podman) is as the image's folder there: whoever needs it otherwise puts an
- * entry "./" with owner and mode into it (mc_archive_put()) before the container starts. */
+/* A new volume is root's on Docker, the first container's user's on Podman: see mc_volume_give(). */
 struct mc_mount {
     const char *volume; /* name */
     const char *path;   /* in the container; without ':' */

@@ -186,7 +186,7 @@ static int read_dotted(struct reader *r)
 
 static void read_letters(struct reader *r)
 {
-    size_t size;
+    size_t size = 1;
     uint32_t p = point_at(r, r->at, &size);
     struct mc_word *word = add_word(r, MC_WORD_ALPHA, r->at);
     word->upper = (p < 0x80 && isupper((int)p)) || (p >= 0xC0 && p <= 0x17F && isupper((unsigned char)folded[p - 0xC0]));
@@ -217,7 +217,7 @@ static void split_negation(struct reader *r, struct mc_word *word)
 /* What follows an apostrophe inside a word: "'s", "n't", "'clock". */
 static void read_suffix(struct reader *r)
 {
-    size_t size;
+    size_t size = 1;
     if (!is_apostrophe_point(look(r, r->at, &size)) || !is_letter_point(look(r, r->at + size, NULL))) {
         return;
     }
@@ -283,7 +283,7 @@ static int skip_bullet(struct reader *r)
     if (r->out->count > 0 && r->breaks == 0) {
         return 0;
     }
-    size_t size = 0;
+    size_t size = 1;
     uint32_t p = look(r, r->at, &size);
     size_t end = r->at + size;
     if (isdigit((int)(p < 0x80 ? p : 0))) {
@@ -331,7 +331,7 @@ static int is_emphasis(const struct reader *r, uint32_t p)
 
 static void read_next(struct reader *r)
 {
-    size_t size;
+    size_t size = 1;
     uint32_t p = point_at(r, r->at, &size);
     if (is_space_point(p)) {
         r->space = 1;

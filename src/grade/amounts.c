@@ -319,7 +319,7 @@ static int same_noun(const char *a, const char *b)
 }
 
 int mc_amount_equal(const struct mc_words *expected_words, const struct mc_amount *expected,
-                    const struct mc_words *said_words, const struct mc_amount *said)
+                    const struct mc_words *said_words, const struct mc_amount *said, int units_open)
 {
     if (said->bound && !expected->bound) {
         return 0;
@@ -344,10 +344,7 @@ int mc_amount_equal(const struct mc_words *expected_words, const struct mc_amoun
     if (a == b || b == MC_UNIT_NONE) {
         return 1;
     }
-    if (a == MC_UNIT_NONE) {
-        return 1;
-    }
-    return 0;
+    return a == MC_UNIT_NONE && (units_open || b == MC_UNIT_MONEY || b == MC_UNIT_NOUN);
 }
 
 size_t mc_small_number_read(const struct mc_words *words, size_t at, int *out)

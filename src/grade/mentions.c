@@ -31,7 +31,8 @@ struct finder {
     const struct mc_said *said;
     struct known *known;
     size_t known_count;
-    int speakers; /* who said it may be what is asked */
+    int units_open; /* a length of time may be what is asked */
+    int speakers;   /* who said it may be what is asked */
     struct mc_mentions *out;
 };
 
@@ -150,7 +151,8 @@ static int equals(const struct finder *f, const struct known *k, const union val
     case MC_MATCH_TIME:
         return mc_clock_equal(&k->value.clock, &said->clock);
     case MC_MATCH_NUMBER:
-        return mc_amount_equal(&k->words, &k->value.amount, &f->said->words, &said->amount);
+        return mc_amount_equal(&k->words, &k->value.amount, &f->said->words, &said->amount,
+                               f->units_open);
     case MC_MATCH_YESNO:
     case MC_MATCH_STATUS:
         return k->value.state == said->state;
@@ -202,7 +204,7 @@ static int competes(const struct finder *f, const struct known *k, const union v
         same.count = a->count;
         same.bound = 0;
         return b->unit == MC_UNIT_NONE || (a->unit == MC_UNIT_NOUN && b->unit == MC_UNIT_NOUN &&
-                                           mc_amount_equal(&k->words, a, &f->said->words, &same));
+                                           mc_amount_equal(&k->words, a, &f->said->words, &same, 1));
     }
     int both_last = (a->unit == MC_UNIT_MINUTES || a->unit == MC_UNIT_MONTHS) &&
                     (b->unit == MC_UNIT_MINUTES || b->unit == MC_UNIT_MONTHS);
@@ -328,6 +330,21 @@ static int asks_for_speaker(const char *question)
     MC_AUTOSAID struct mc_said asked;
     mc_said_read(question, strlen(question), &asked);
     return mc_said_cue(&asked, MC_CUE_REPORT, 0) != NULL || mc_said_cue(&asked, MC_CUE_BELIEF, 0) != NULL;
+}
+
+static int asks_for_length(const char *question)
+{
+    if (!question) {
+        return 1;
+    }
+    MC_AUTOWORDS struct mc_words asked;
+    mc_words_read(question, strlen(question), &asked);
+    for (size_t i = 0; i < asked.count; i++) {
+        if (mc_word_in(&asked, i, " long often minutes hours days weeks months years percent percentage time ")) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 static size_t find_at(const struct finder *f, size_t at)
@@ -482,6 +499,32 @@ static void unsettle_choices(const struct mc_said *said, struct mc_mentions *men
     }
 }
 
+static int is_choice_word(const struct mc_words *words, size_t i)
+{
+    return i < words->count && (words->items[i].upper || words->items[i].kind == MC_WORD_NUMBER);
+}
+
+static int ends_mention(const struct mc_mentions *mentions, size_t before, size_t word, enum mc_rank rank)
+{
+    return before > 0 && mentions->items[before - 1].last == word && mentions->items[before - 1].rank == rank;
+}
+
+/* "California or Florida" commits to neither, even where the rubric knows only one of them. */
+static void unsettle_strangers(const struct mc_said *said, struct mc_mentions *mentions)
+{
+    const struct mc_words *words = &said->words;
+    for (size_t i = 0; i < mentions->count; i++) {
+        struct mc_mention *m = &mentions->items[i];
+        int after = mc_word_is(words, m->last + 1, "or") && is_choice_word(words, m->last + 2) &&
+                    !(i + 1 < mentions->count && mentions->items[i + 1].first == m->last + 2);
+        int before = m->first >= 2 && mc_word_is(words, m->first - 1, "or") && is_choice_word(words, m->first - 2) &&
+                     !ends_mention(mentions, i, m->first - 2, m->rank);
+        if ((after || before) && m->stance < MC_STANCE_HEDGED) {
+            m->stance = MC_STANCE_HEDGED;
+        }
+    }
+}
+
 void mc_mentions_find(const struct mc_slot *slot, const struct mc_calendar *calendar, const struct mc_said *said,
                       const char *question, struct mc_mentions *out)
 {
@@ -492,6 +535,7 @@ void mc_mentions_find(const struct mc_slot *slot, const struct mc_calendar *cale
         read_known(&f, &f.known[f.known_count++], slot->expected, 0);
     }
     f.speakers = asks_for_speaker(question);
+    f.units_open = asks_for_length(question);
     add_known(&f, &slot->alternatives, 0);
     add_known(&f, &slot->forbidden, 1);
     for (size_t at = 0; at < said->words.count;) {
@@ -504,6 +548,7 @@ void mc_mentions_find(const struct mc_slot *slot, const struct mc_calendar *cale
         find_restated(&f, question);
     }
     unsettle_choices(said, out);
+    unsettle_strangers(said, out);
     retract(said, out);
     for (size_t i = 0; i < f.known_count; i++) {
         mc_words_release(&f.known[i].words);

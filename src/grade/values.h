@@ -60,9 +60,10 @@ struct mc_amount {
     int bound;        /* "at least 40" */
 };
 size_t mc_amount_read(const struct mc_words *words, size_t at, struct mc_amount *out);
-/* `expected` and `said` stand in their own words. */
+/* `expected` and `said` stand in their own words. `units_open`: the question may ask for a length of time, so an
+ * expected "two" can be "two weeks". */
 int mc_amount_equal(const struct mc_words *expected_words, const struct mc_amount *expected,
-                    const struct mc_words *said_words, const struct mc_amount *said);
+                    const struct mc_words *said_words, const struct mc_amount *said, int units_open);
 /* A whole number in words or digits at `at`: 1 to 9999. Words taken, 0 where none. */
 size_t mc_small_number_read(const struct mc_words *words, size_t at, int *out);
 

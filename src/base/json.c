@@ -400,7 +400,7 @@ int mc_only_keys(const struct mc_view *object, const char *const *keys, struct m
         for (size_t i = 0; keys[i] && !known; i++) {
             known = mc_streq(keys[i], key);
             size_t d = distance(keys[i], key);
-            if (d < best) {
+            if (d < best && d * 2 <= strlen(key)) {
                 best = d;
                 nearest = keys[i];
             }

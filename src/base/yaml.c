@@ -209,6 +209,12 @@ static int member(struct reader *r, json_t *object, yaml_event_t *key_event)
     if (key_event->type != YAML_SCALAR_EVENT) {
         return fail_at(r, key_line, "a key must be text");
     }
+    if (key_event->data.scalar.anchor || key_event->data.scalar.tag) {
+        return fail_at(r, key_line, "anchors and tags are not allowed");
+    }
+    if (memchr(key_event->data.scalar.value, '\0', key_event->data.scalar.length)) {
+        return fail_at(r, key_line, "a NUL character is not allowed");
+    }
     MC_AUTOFREE char *key = mc_strdup((const char *)key_event->data.scalar.value);
     if (json_object_get(object, key)) {
         MC_AUTOFREE char *what = mc_strf("the key \"%.100s\" stands here a second time", key);

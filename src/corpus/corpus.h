@@ -20,18 +20,19 @@
 #include "base/time.h"
 #include "base/tz.h"
 #include "base/yaml.h"
+#include "corpus/ids.h"
 #include "corpus/problems.h"
 
 /* Limits; what passes one is refused with a message that names it. */
 enum {
     MC_CORPUS_LIVES = 100000,
     MC_LIFE_OBSERVATIONS = 2000000,
-    MC_LIFE_TURNS = 100000,
-    MC_LIFE_CHECKPOINTS = 100000,
+    MC_LIFE_TURNS = 10000,
+    MC_LIFE_CHECKPOINTS = 10000,
     MC_LIFE_BOUNDARIES = 100000,    /* collections, and nights */
     MC_CORPUS_LINE = 1 << 20,       /* bytes of one JSON line: fits a protocol frame in any encoding */
     MC_CORPUS_YAML = 1 << 20,       /* bytes of corpus.yaml and life.yaml */
-    MC_CORPUS_RUBRIC = 64 << 20,    /* bytes of rubric.yaml */
+    MC_CORPUS_RUBRIC = 8 << 20,     /* bytes of rubric.yaml */
     MC_CORPUS_ID = 100,             /* bytes of a life's ID */
     MC_CHECKPOINT_DEADLINE = 86400, /* seconds */
 };
@@ -59,6 +60,9 @@ struct mc_observation {
     int line;
     uint64_t check; /* of the bytes, to notice a file that changes while it is in use */
 };
+
+/* What a life's evidence IDs belong to. */
+enum mc_evidence { MC_EVIDENCE_OBSERVATION, MC_EVIDENCE_TURN };
 
 struct mc_life_turn {
     char *id;
@@ -103,7 +107,7 @@ struct mc_life {
     struct mc_checkpoint *checkpoints; /* file order */
     size_t checkpoint_count;
     int observations_fd;
-    char *source_ids; /* storage of the index's IDs */
+    struct mc_ids evidence; /* source_ids and turns' IDs, with when each is known */
 };
 
 int mc_corpus_open(const char *dir, struct mc_corpus **out, struct mc_err *err) MC_CHECKED;

@@ -59,7 +59,7 @@ struct mc_file_source {
     void *context;
 };
 /* A source that reads the files of a folder (`context` is its path). */
-struct mc_file_source mc_files_of_dir(const char *dir);
+struct mc_file_source mc_files_of_dir(char *dir);
 
 /* Writes every file into the new or empty folder `dir`, checking each digest on the way. A failure leaves nothing. */
 int mc_listing_export(const struct mc_listing *listing, struct mc_file_source source, const char *dir,

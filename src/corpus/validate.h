@@ -7,6 +7,6 @@
 
 #include "corpus/problems.h"
 
-/* Fails only where the folder cannot be read at all or the run is cancelled; what is wrong with the corpus is in
- * *problems. `rubric` 0 leaves the hidden part unread. */
-int mc_corpus_validate(const char *dir, int rubric, struct mc_problems *problems, struct mc_err *err) MC_CHECKED;
+/* Whatever is wrong, a folder that cannot be read too, goes into *problems. `rubric` 0 leaves the hidden part unread.
+ */
+void mc_corpus_validate(const char *dir, int rubric, struct mc_problems *problems);

@@ -23,7 +23,7 @@ struct mc_archive_entry {
     size_t length;
 };
 
-/* A tar (pax, sorted as given, times 0: the same entries give the same bytes) into `out`. */
+/* A tar (GNU, in the order given, times 0: the same entries give the same bytes) into `out`. */
 int mc_archive_make(const struct mc_archive_entry *entries, size_t count, struct mc_buf *out,
                     struct mc_err *err) MC_CHECKED;
 

@@ -118,22 +118,28 @@ static int is_success(int status)
     return (status >= 200 && status < 300) || status == 304;
 }
 
-void mc_api_end(struct mc_engine *engine)
+void mc_api_count(struct mc_engine *engine, const char *method, const char *path, int status, int64_t began_ms,
+                  uint64_t sent, uint64_t received)
 {
-    struct mc_api_now *now = &engine->now;
-    struct mc_engine_seen seen = {.method = now->call->method,
-                                  .path = now->path,
-                                  .status = status_of(engine),
-                                  .ms = mc_monotonic_ms() - now->began_ms,
-                                  .sent = now->sent,
-                                  .received = now->received};
+    struct mc_engine_seen seen = {.method = method,
+                                  .path = path,
+                                  .status = status,
+                                  .ms = mc_monotonic_ms() - began_ms,
+                                  .sent = sent,
+                                  .received = received};
     engine->counts.calls++;
-    engine->counts.failed += (uint64_t)!is_success(seen.status);
-    engine->counts.sent += now->sent;
-    engine->counts.received += now->received;
+    engine->counts.failed += (uint64_t) !(is_success(status) || status == 101);
+    engine->counts.sent += sent;
+    engine->counts.received += received;
     if (engine->watch.on_call) {
         engine->watch.on_call(engine->watch.payload, &seen);
     }
+}
+
+void mc_api_end(struct mc_engine *engine)
+{
+    struct mc_api_now *now = &engine->now;
+    mc_api_count(engine, now->call->method, now->path, status_of(engine), now->began_ms, now->sent, now->received);
     curl_multi_remove_handle(engine->multi, engine->easy);
     curl_slist_free_all(now->headers);
     mc_buf_release(&now->inbox);

@@ -58,6 +58,13 @@ int mc_api_refused(struct mc_err *err, const char *what, int status, const char 
     return code;
 }
 
+int mc_api_refused_in_band(struct mc_err *err, const char *what, const char *message)
+{
+    mc_fail(err, MC_ENGINE, "%s: the engine says: %s", what, message);
+    hint_for(err, 200, message);
+    return MC_ENGINE;
+}
+
 int mc_api_no_socket(struct mc_err *err, const char *what, const char *where, int sys)
 {
     int code;

@@ -81,12 +81,17 @@ int mc_api_run(struct mc_engine *engine, const struct mc_api_call *call, struct 
 /* A whole call whose answer is JSON. New reference. */
 int mc_api_json(struct mc_engine *engine, const struct mc_api_call *call, json_t **out, struct mc_until until,
                 struct mc_err *err) MC_CHECKED;
+/* Counts a call that has ended, and shows it to the watcher. */
+void mc_api_count(struct mc_engine *engine, const char *method, const char *path, int status, int64_t began_ms,
+                  uint64_t sent, uint64_t received);
 /* Where to connect and how: for any handle that talks to this endpoint. */
 void mc_api_prepare(CURL *easy, const struct mc_endpoint *endpoint);
 
 /* fault.c */
 /* The engine answered with a status of 400 or more. */
 int mc_api_refused(struct mc_err *err, const char *what, int status, const char *body, size_t length);
+/* The engine told of an error inside an answer whose status was 200. */
+int mc_api_refused_in_band(struct mc_err *err, const char *what, const char *message);
 /* There was no (whole) answer. */
 int mc_api_unreachable(struct mc_err *err, const char *what, const struct mc_endpoint *endpoint, CURLcode result,
                        long sys);
@@ -115,6 +120,10 @@ int mc_labels_check(const json_t *labels, struct mc_labels ours, const char *wha
 const char *mc_api_text(const json_t *object, const char *key);
 int64_t mc_api_int(const json_t *object, const char *key);
 int mc_api_true(const json_t *object, const char *key);
+
+/* image.c */
+/* "repo:tag" or "repo@sha256:..." in two (no tag: "latest"); the caller frees both. */
+void mc_image_split(const char *reference, char **repo, char **tag);
 
 /* attach.c */
 struct mc_stream;

@@ -2,17 +2,17 @@
 
 #include "sidecar/script.h"
 #include "sidecar/search.h"
-#include "sidecar/words.h"
+#include "sidecar/terms.h"
 
 static void expect_words(const char *text, const char *wanted)
 {
-    struct mc_words words;
+    struct mc_terms words;
     MC_AUTOBUF struct mc_buf joined = MC_BUF_OWN;
-    mc_words_of(text, strlen(text), &words);
+    mc_terms_of(text, strlen(text), &words);
     for (size_t i = 0; i < words.count; i++) {
         mc_buf_putf(&joined, "%s%s", i ? " " : "", words.items[i]);
     }
-    mc_words_release(&words);
+    mc_terms_release(&words);
     assert_string_equal(mc_buf_text(&joined), wanted);
 }
 

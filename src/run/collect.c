@@ -1,0 +1,306 @@
+/* The last stages of an attempt: programs end, what they leave is kept, and everything is removed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/archive.h"
+#include "engine/volume.h"
+#include "run/attempt.h"
+
+enum { ENGINE_CALL_MS = 60000, COLLECT_MS = 300000, STOP_GRACE_S = 2 };
+
+/* What one container may leave. More is refused, and the refusal is in the record. */
+static const struct mc_archive_limits out_limits = {.files = 100000, .bytes = (uint64_t)4 << 30};
+
+static int64_t stop_ms(const struct mc_attempt *attempt, enum mc_role role)
+{
+    switch (role) {
+    case MC_HARNESS:
+        return attempt->entrant->harness.limits.stop_s * 1000;
+    case MC_PROVIDER:
+        return attempt->entrant->provider.limits.stop_s * 1000;
+    default:
+        return 10000;
+    }
+}
+
+static void note_trouble(struct mc_attempt *attempt, const char *doing, enum mc_role role, const struct mc_err *why)
+{
+    struct mc_err ignored;
+    json_t *data = json_pack("{ss ss ss}", "doing", doing, "role", mc_role_name(role), "why", why->text);
+    if (mc_attempt_event(attempt, "trouble", data, &ignored) != 0) {
+        return; /* the store's own fault is reported by the next write to it */
+    }
+}
+
+static json_t *facts_of(const struct mc_container *container, int we_killed)
+{
+    static const char *const oom[] = {"no", "probable", "yes"};
+    return json_pack("{ss ss si sb ss sb ss ss ss ss}", "id", container->id, "image", container->image, "exit_code",
+                     container->exit_code, "oom_killed", container->oom_killed, "oom",
+                     oom[mc_container_oom(container, we_killed)], "killed_by_memcal", we_killed, "state",
+                     container->state, "started_at", container->started_at, "finished_at", container->finished_at,
+                     "error", container->error);
+}
+
+static int keep_facts(struct mc_attempt *attempt, enum mc_role role, const struct mc_container *container,
+                      struct mc_err *err)
+{
+    MC_AUTOJSON json_t *facts = facts_of(container, attempt->programs[role].killed);
+    MC_AUTOFREE char *text = mc_json_text(facts);
+    return mc_resources_facts(attempt->run->store, attempt->sandbox.containers[role], text, err);
+}
+
+/* Says goodbye, gives the program its time, then stops it; it is seen to have ended. */
+static void stop_one(struct mc_attempt *attempt, enum mc_role role)
+{
+    struct mc_engine *engine = attempt->run->engine;
+    struct mc_program *program = &attempt->programs[role];
+    struct mc_err err;
+    if (!program->started) {
+        return;
+    }
+    int64_t patience = stop_ms(attempt, role);
+    if (program->open) {
+        struct mc_talk talk = mc_attempt_talk(attempt, role);
+        if (mc_talk_goodbye(&talk, mc_within(patience, NULL), &err) != 0) {
+            note_trouble(attempt, "saying goodbye", role, &err);
+        }
+    }
+    struct mc_container ended;
+    int rc = mc_container_wait(engine, program->container, &ended, mc_within(patience, NULL), &err);
+    if (rc != 0) {
+        program->killed = 1;
+        rc = mc_container_stop(engine, program->container, STOP_GRACE_S, mc_within(ENGINE_CALL_MS, NULL), &err);
+        rc = rc ? rc : mc_container_wait(engine, program->container, &ended, mc_within(ENGINE_CALL_MS, NULL), &err);
+    }
+    if (rc == 0) {
+        rc = keep_facts(attempt, role, &ended, &err);
+        mc_container_release(&ended);
+    }
+    if (rc != 0) {
+        note_trouble(attempt, "stopping", role, &err);
+    }
+    program->open = 0;
+}
+
+void mc_attempt_stop(struct mc_attempt *attempt)
+{
+    attempt->ending = 1;
+    attempt->over_budget = 0;
+    free(mc_steal(&attempt->violation));
+    stop_one(attempt, MC_HARNESS);
+    stop_one(attempt, MC_PROVIDER);
+    stop_one(attempt, MC_SIDECAR);
+}
+
+struct collecting {
+    struct mc_attempt *attempt;
+    enum mc_role role;
+    const char *prefix; /* of the artifact's name */
+};
+
+static int copy_in(const struct mc_archive_file *file, struct mc_object_writer *writer, struct mc_err *err)
+{
+    for (;;) {
+        char bytes[65536];
+        size_t got = 0;
+        int rc = mc_archive_read(file, bytes, sizeof bytes, &got, err);
+        rc = rc || got == 0 ? rc : mc_object_write(writer, bytes, got, err);
+        if (rc != 0 || got == 0) {
+            return rc;
+        }
+    }
+}
+
+/* The sidecar's bodies are named by their digest: the name is checked, and the object is the artifact. */
+static int keep_file(void *payload, const struct mc_archive_file *file, struct mc_err *err)
+{
+    const struct collecting *collecting = payload;
+    struct mc_store *store = collecting->attempt->run->store;
+    int is_body = collecting->role == MC_SIDECAR && mc_starts_with(file->path, "objects/");
+    struct mc_object_writer *writer;
+    int rc = mc_object_begin(store, is_body ? "model body" : "artifact", &writer, err);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = copy_in(file, writer, err);
+    if (rc != 0) {
+        mc_object_abandon(writer);
+        return rc;
+    }
+    struct mc_digest digest;
+    int64_t size;
+    rc = mc_object_end(writer, &digest, &size, err);
+    if (rc == 0 && is_body && !mc_streq(file->path + strlen("objects/"), digest.hex)) {
+        return mc_fail(err, MC_MISMATCH, "the recorded body %s has the digest %s", file->path, digest.hex);
+    }
+    if (rc != 0 || is_body) {
+        return rc;
+    }
+    MC_AUTOFREE char *name = mc_strf("%s/%s%s", mc_role_name(collecting->role), collecting->prefix, file->path);
+    struct mc_artifact_record artifact = {collecting->attempt->id, name, digest.hex, size};
+    return mc_artifacts_put(store, &artifact, err);
+}
+
+static int collect_path(struct mc_attempt *attempt, enum mc_role role, const char *path, const char *prefix,
+                        int optional, struct mc_err *err)
+{
+    struct collecting collecting = {attempt, role, prefix};
+    int rc = mc_archive_get(attempt->run->engine, attempt->programs[role].container, path, out_limits, keep_file,
+                            &collecting, mc_within(COLLECT_MS, NULL), err);
+    if (rc == MC_NOT_FOUND && optional) {
+        return 0;
+    }
+    return rc ? mc_wrap(err, "collecting %s of the %s", path, mc_role_name(role)) : 0;
+}
+
+static int end_errors(struct mc_attempt *attempt, enum mc_role role, struct mc_err *err)
+{
+    struct mc_stderr *errors = &attempt->errors[role];
+    if (!errors->writer) {
+        return 0;
+    }
+    MC_AUTOBUF struct mc_buf clean = MC_BUF_OWN;
+    mc_redact_bytes(errors->redactor, mc_buf_text(&errors->line), errors->line.len, &clean);
+    int rc = mc_object_write(errors->writer, mc_buf_text(&clean), clean.len, err);
+    if (rc != 0) {
+        return rc;
+    }
+    struct mc_digest digest;
+    int64_t size;
+    rc = mc_object_end(mc_steal(&errors->writer), &digest, &size, err);
+    MC_AUTOFREE char *name = mc_strf("%s/stderr.txt", mc_role_name(role));
+    struct mc_artifact_record artifact = {attempt->id, name, digest.hex, size};
+    return rc ? rc : mc_artifacts_put(attempt->run->store, &artifact, err);
+}
+
+int mc_attempt_collect(struct mc_attempt *attempt, struct mc_err *err)
+{
+    int rc = 0;
+    for (int r = 0; r < MC_ROLES; r++) {
+        struct mc_err one;
+        int got = end_errors(attempt, (enum mc_role)r, &one);
+        if (got == 0 && attempt->programs[r].container) {
+            got = collect_path(attempt, (enum mc_role)r, "/memcal/out", "", 0, &one);
+        }
+        if (got == 0 && attempt->programs[r].container && r == MC_HARNESS) {
+            /* Hermes's sessions: the rows that its turns left, with their scenario times. */
+            static const char *const parts[] = {"/memcal/home/state.db", "/memcal/home/state.db-wal"};
+            for (size_t i = 0; got == 0 && i < MC_COUNT(parts); i++) {
+                got = collect_path(attempt, MC_HARNESS, parts[i], "home/", 1, &one);
+            }
+        }
+        if (got == 0 && attempt->programs[r].container && r == MC_PROVIDER) {
+            got = collect_path(attempt, MC_PROVIDER, "/memcal/memory", "memory/", 1, &one);
+        }
+        if (got != 0) {
+            note_trouble(attempt, "collecting", (enum mc_role)r, &one);
+            if (rc == 0) {
+                *err = one;
+                rc = got;
+            }
+        }
+    }
+    return rc;
+}
+
+/* Removes one thing; what cannot be removed is named with the command that would. */
+static int gone(struct mc_attempt *attempt, const char *kind, const char *name, int rc, struct mc_err *err)
+{
+    if (rc != 0) {
+        mc_hint(err, "remove it with: docker %s rm -f %s", kind, name);
+        return rc;
+    }
+    return mc_resources_removed(attempt->run->store, name, err);
+}
+
+int mc_attempt_teardown(struct mc_attempt *attempt, struct mc_err *err)
+{
+    struct mc_engine *engine = attempt->run->engine;
+    struct mc_labels ours = mc_sandbox_labels(&attempt->sandbox);
+    int rc = 0;
+    for (int r = 0; r < MC_ROLES; r++) {
+        struct mc_program *program = &attempt->programs[r];
+        mc_stream_close(mc_steal(&program->stream));
+        program->open = 0;
+    }
+    for (int r = 0; r < MC_ROLES; r++) {
+        const char *name = attempt->sandbox.containers[r];
+        if (!name) {
+            continue;
+        }
+        /* By name where the create call's answer was lost. */
+        const char *id = attempt->programs[r].container ? attempt->programs[r].container : name;
+        struct mc_err one;
+        int left = mc_container_remove(engine, id, ours, mc_within(ENGINE_CALL_MS, NULL), &one);
+        left = gone(attempt, "container", name, left, &one);
+        if (left != 0 && rc == 0) {
+            *err = one;
+            rc = left;
+        }
+    }
+    for (int v = 0; v < MC_VOLUMES; v++) {
+        const char *name = attempt->sandbox.volumes[v];
+        if (!name) {
+            continue;
+        }
+        struct mc_err one;
+        int left = mc_volume_remove(engine, name, ours, mc_within(ENGINE_CALL_MS, NULL), &one);
+        left = gone(attempt, "volume", name, left, &one);
+        if (left != 0 && rc == 0) {
+            *err = one;
+            rc = left;
+        }
+    }
+    return rc;
+}
+
+/* Memory that ran out inside its own limit, or the program's own exit, is the harness's doing; being killed from
+ * outside without a sign of memory is not. */
+static enum mc_ended classify_death(struct mc_attempt *attempt, enum mc_role role, struct mc_err *err)
+{
+    struct mc_program *program = &attempt->programs[role];
+    struct mc_container ended;
+    struct mc_err ignored;
+    if (!program->container || mc_container_wait(attempt->run->engine, program->container, &ended,
+                                                 mc_within(STOP_GRACE_S * 1000, NULL), &ignored) != 0) {
+        return MC_ENDED_FAILED;
+    }
+    enum mc_oom oom = mc_container_oom(&ended, program->killed);
+    int exit_code = ended.exit_code;
+    mc_container_release(&ended);
+    if (oom != MC_OOM_NO) {
+        mc_fail(err, MC_CLOSED, "the %s ended: %s out of its memory limit", mc_role_name(role),
+                oom == MC_OOM_YES ? "it ran" : "it probably ran");
+        return MC_ENDED_FAILED;
+    }
+    mc_fail(err, MC_CLOSED, "the %s ended by itself with exit code %d", mc_role_name(role), exit_code);
+    return exit_code > 128 ? MC_ENDED_INFRASTRUCTURE : MC_ENDED_FAILED;
+}
+
+enum mc_ended mc_attempt_classify(struct mc_attempt *attempt, struct mc_err *err)
+{
+    if (err->code == MC_CANCELLED) {
+        return MC_ENDED_CANCELLED;
+    }
+    if (err->code == MC_BUDGET) {
+        return MC_ENDED_BUDGET;
+    }
+    int of_entrant = attempt->culprit_known && attempt->culprit != MC_SIDECAR;
+    switch (err->code) {
+    case MC_CLOSED:
+        if (of_entrant && !attempt->programs[attempt->culprit].open) {
+            return classify_death(attempt, attempt->culprit, err);
+        }
+        return of_entrant ? MC_ENDED_FAILED : MC_ENDED_INFRASTRUCTURE;
+    case MC_PROTOCOL:
+        return of_entrant ? MC_ENDED_PROTOCOL_ERROR : MC_ENDED_INFRASTRUCTURE;
+    case MC_TIMEOUT:
+        return of_entrant ? MC_ENDED_TIMEOUT : MC_ENDED_INFRASTRUCTURE;
+    case MC_DENIED:
+        return MC_ENDED_TOOL_POLICY;
+    default:
+        return MC_ENDED_INFRASTRUCTURE;
+    }
+}

@@ -1,0 +1,10 @@
+# A fake engine for the unit tests of src/engine/.
+add_library(fake_engine STATIC support/fake_engine.c)
+target_link_libraries(fake_engine PUBLIC memcal_core PkgConfig::CMOCKA)
+target_include_directories(fake_engine PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+foreach(source ${UNIT_TESTS})
+  get_filename_component(name ${source} NAME_WE)
+  if(name MATCHES "^test_engine_")
+    target_link_libraries(${name} PRIVATE fake_engine)
+  endif()
+endforeach()

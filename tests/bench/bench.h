@@ -16,12 +16,12 @@ struct mc_engine;
 _Noreturn void bench_die(const char *hint, const char *format, ...) MC_PRINTF(2, 3);
 
 /* For calls of memcal's own library: dies with their error. */
-#define bench_ok(call)                                               \
-    do {                                                             \
-        struct mc_err fault = {.code = MC_OK};                       \
-        if ((call) != 0) {                                           \
-            bench_die(fault.hint, "%s", fault.text);                 \
-        }                                                            \
+#define bench_ok(call)                               \
+    do {                                             \
+        struct mc_err fault = {.code = MC_OK};       \
+        if ((call) != 0) {                           \
+            bench_die(fault.hint, "%s", fault.text); \
+        }                                            \
     } while (0)
 
 /* The first engine that MEMCAL_TEST_ENGINES lists; dies where it lists none. */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* Marks a cut text: steps back over a character's continuation bytes and ends in "...". */
 static void mark_cut(char *text, size_t size)
 {
@@ -20,6 +22,7 @@ static void fill(char *text, size_t size, const char *format, va_list args)
     if (length >= 0 && (size_t)length >= size) {
         mark_cut(text, size);
     }
+    mc_utf8_mend(text);
 }
 
 int mc_vfail(struct mc_err *err, enum mc_code code, const char *format, va_list args)

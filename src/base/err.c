@@ -80,9 +80,11 @@ int mc_fail_errno(struct mc_err *err, int sys, const char *format, ...)
     va_end(args);
     err->sys = sys;
     char reason[128];
-    if (strlen(err->text) + sizeof reason < sizeof err->text) {
-        append(err, ": %s", strerror_r(sys, reason, sizeof reason));
+    size_t room = sizeof err->text - sizeof reason;
+    if (strlen(err->text) >= room) {
+        mark_cut(err->text, room); /* the reason is worth more than the end of a long name */
     }
+    append(err, ": %s", strerror_r(sys, reason, sizeof reason));
     if (sys == ENOSPC) {
         mc_hint(err, "free some space on that disk, then run the same command again");
     }

@@ -115,7 +115,8 @@ static void base64_is_found_at_every_alignment_in_both_alphabets(void **state)
             MC_AUTOFREE char *clean = mc_redact_text(redactor, text);
             assert_non_null(strstr(clean, "[secret:KEY]"));
             /* What is left cannot hold more than the borders of the secret. */
-            assert_true(strlen(clean) - strlen("[secret:KEY]") <= strlen(text) - (strlen("s3cr.t?.>value") * 4 / 3 - 2));
+            assert_true(strlen(clean) - strlen("[secret:KEY]") <=
+                        strlen(text) - (strlen("s3cr.t?.>value") * 4 / 3 - 2));
         }
     }
     /* Base64 may itself be in a URL or in JSON of an encoder that escapes '/'. */

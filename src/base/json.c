@@ -154,6 +154,9 @@ int mc_view_fail(const struct mc_view *view, struct mc_err *err, const char *for
 
 static const char *type_name(const json_t *value)
 {
+    if (!value) {
+        return "null"; /* a member that is null counts as absent */
+    }
     switch (json_typeof(value)) {
     case JSON_OBJECT:
         return "an object";

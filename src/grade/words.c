@@ -364,6 +364,7 @@ void mc_words_read(const char *source, size_t length, struct mc_words *out)
     }
     for (size_t i = 0; i < out->count; i++) {
         out->lower_only &= !out->items[i].upper;
+        out->items[i].canon = mc_word_canon(out->items[i].norm);
         out->items[i].starts = mc_word_starts(out->items[i].kind, out->items[i].norm);
     }
 }

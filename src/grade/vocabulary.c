@@ -1,10 +1,11 @@
-/* Words that a date, a time of day or an amount can start with: most words start none, and are passed over at once. */
+/* What is known of single words: what can start with them, and how else they are written. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/attr.h"
 #include "grade/words.h"
 
+/* A date, a time of day or an amount can start with these; most words start none, and are passed over at once. */
 struct entry {
     const char *norm;
     unsigned starts;
@@ -189,4 +190,58 @@ unsigned char mc_word_starts(enum mc_word_kind kind, const char *norm)
     }
     const struct entry *entry = bsearch(norm, entries, MC_COUNT(entries), sizeof entries[0], by_norm);
     return entry ? (unsigned char)entry->starts : 0;
+}
+
+struct spelling {
+    const char *norm;
+    const char *canon;
+};
+
+/* In the order of strcmp(). */
+static const struct spelling spellings[] = {
+    {"and", "&"},
+    {"apartment", "apt"},
+    {"av", "ave"},
+    {"avenue", "ave"},
+    {"boulevard", "blvd"},
+    {"centre", "center"},
+    {"colour", "color"},
+    {"court", "ct"},
+    {"doctor", "dr"},
+    {"drive", "dr"},
+    {"eight", "8"},
+    {"eleven", "11"},
+    {"five", "5"},
+    {"four", "4"},
+    {"grey", "gray"},
+    {"lane", "ln"},
+    {"mister", "mr"},
+    {"mount", "mt"},
+    {"nine", "9"},
+    {"okay", "ok"},
+    {"one", "1"},
+    {"place", "pl"},
+    {"road", "rd"},
+    {"saint", "st"},
+    {"seven", "7"},
+    {"six", "6"},
+    {"square", "sq"},
+    {"street", "st"},
+    {"ten", "10"},
+    {"theatre", "theater"},
+    {"three", "3"},
+    {"twelve", "12"},
+    {"two", "2"},
+    {"versus", "vs"},
+};
+
+static int by_spelling(const void *key, const void *spelling)
+{
+    return strcmp(key, ((const struct spelling *)spelling)->norm);
+}
+
+const char *mc_word_canon(const char *norm)
+{
+    const struct spelling *found = bsearch(norm, spellings, MC_COUNT(spellings), sizeof spellings[0], by_spelling);
+    return found ? found->canon : norm;
 }

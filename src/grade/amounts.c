@@ -270,6 +270,9 @@ static size_t read_value(const struct mc_words *w, size_t i, double *value)
 size_t mc_amount_read(const struct mc_words *words, size_t at, struct mc_amount *out)
 {
     *out = (struct mc_amount){.unit = MC_UNIT_NONE};
+    if (!(words->items[at].starts & MC_STARTS_AMOUNT)) {
+        return 0;
+    }
     size_t i = at;
     if (in(words, at, " $ € £ ")) {
         out->currency = currency_of(mc_word_at(words, at));

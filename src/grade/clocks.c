@@ -417,6 +417,9 @@ static size_t read_one(const struct mc_words *w, size_t i, const struct mc_calen
 
 size_t mc_clock_read(const struct mc_words *words, size_t at, const struct mc_calendar *calendar, struct mc_clock *out)
 {
+    if (!(words->items[at].starts & MC_STARTS_CLOCK)) {
+        return 0;
+    }
     struct face f;
     size_t length = read_one(words, at, calendar, 0, out, &f);
     if (length == 0) {

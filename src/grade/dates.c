@@ -855,6 +855,9 @@ size_t mc_date_read(const struct mc_words *words, size_t at, const struct mc_cal
     static size_t (*const readers[])(const struct parser *, size_t, struct mc_date *) = {
         read_absolute, read_near_day, read_weekday, read_unit,   read_ago,  read_part_of_month,
         read_nth,      read_beside,   read_season,  read_between, read_year};
+    if (!(words->items[at].starts & MC_STARTS_DATE)) {
+        return 0;
+    }
     struct parser p = {.words = words, .calendar = calendar};
     size_t best = 0;
     for (size_t k = 0; k < MC_COUNT(readers); k++) {

@@ -4,27 +4,9 @@
 
 #include "base/mem.h"
 
-static const char *canonical(const char *norm)
+static int same(const struct mc_word *a, const struct mc_word *b)
 {
-    static const char *const pairs[][2] = {
-        {"street", "st"},  {"saint", "st"},    {"avenue", "ave"}, {"av", "ave"},      {"road", "rd"},   {"boulevard", "blvd"},
-        {"drive", "dr"},   {"doctor", "dr"},   {"lane", "ln"},    {"court", "ct"},    {"apartment", "apt"}, {"and", "&"},
-        {"place", "pl"},   {"square", "sq"},   {"mount", "mt"},   {"mister", "mr"},   {"one", "1"},     {"two", "2"},
-        {"three", "3"},    {"four", "4"},      {"five", "5"},     {"six", "6"},       {"seven", "7"},   {"eight", "8"},
-        {"nine", "9"},     {"ten", "10"},      {"eleven", "11"},  {"twelve", "12"},   {"versus", "vs"}, {"okay", "ok"},
-        {"centre", "center"}, {"theatre", "theater"}, {"grey", "gray"}, {"colour", "color"},
-    };
-    for (size_t i = 0; i < MC_COUNT(pairs); i++) {
-        if (strcmp(norm, pairs[i][0]) == 0) {
-            return pairs[i][1];
-        }
-    }
-    return norm;
-}
-
-static int same(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0 || strcmp(canonical(a), canonical(b)) == 0;
+    return strcmp(a->canon, b->canon) == 0;
 }
 
 /* Marks that make no difference inside a phrase. "&" and "+" count as words. */
@@ -101,7 +83,7 @@ size_t mc_phrase_at(const struct mc_words *phrase, const struct mc_words *words,
         while (w > at && w < words->count && is_silent(&words->items[w]) && w - last <= 2) {
             w++;
         }
-        if (w >= words->count || !same(phrase->items[i].norm, words->items[w].norm)) {
+        if (w >= words->count || !same(&phrase->items[i], &words->items[w])) {
             return 0;
         }
         if (i == begin && !capital_fits(phrase, i, words, w)) {
@@ -149,13 +131,13 @@ static size_t stem_length(const char *norm)
     return length;
 }
 
-static int same_stem(const char *a, const char *b)
+static int same_stem(const struct mc_word *a, const struct mc_word *b)
 {
     if (same(a, b)) {
         return 1;
     }
-    size_t n = stem_length(a);
-    return n == stem_length(b) && n >= 3 && strncmp(a, b, n) == 0;
+    size_t n = stem_length(a->norm);
+    return n == stem_length(b->norm) && n >= 3 && strncmp(a->norm, b->norm, n) == 0;
 }
 
 size_t mc_phrase_cover(const struct mc_words *phrase, const struct mc_words *words, size_t first, size_t last,
@@ -169,7 +151,7 @@ size_t mc_phrase_cover(const struct mc_words *phrase, const struct mc_words *wor
         }
         (*total)++;
         for (size_t w = first; w <= last && w < words->count; w++) {
-            if (words->items[w].kind != MC_WORD_MARK && same_stem(phrase->items[i].norm, words->items[w].norm)) {
+            if (words->items[w].kind != MC_WORD_MARK && same_stem(&phrase->items[i], &words->items[w])) {
                 *from = found == 0 || w < *from ? w : *from;
                 *to = found == 0 || w > *to ? w : *to;
                 found++;
@@ -192,7 +174,7 @@ int mc_phrase_is_person(const struct mc_words *phrase)
             continue;
         }
         if (!word->upper ||
-            mc_norm_in(canonical(word->norm), " st ave rd blvd dr ln ct pl sq park cafe bar grill house hall room club hotel "
+            mc_norm_in(word->canon, " st ave rd blvd dr ln ct pl sq park cafe bar grill house hall room club hotel "
                                               "restaurant center theater school church library museum station airport beach "
                                               "garden gym store market lodge inn lake river mountain bay island city north "
                                               "south east west the note ")) {

@@ -364,6 +364,8 @@ void mc_words_read(const char *source, size_t length, struct mc_words *out)
     }
     for (size_t i = 0; i < out->count; i++) {
         out->lower_only &= !out->items[i].upper;
+        out->items[i].canon = mc_word_canon(out->items[i].norm);
+        out->items[i].starts = mc_word_starts(out->items[i].kind, out->items[i].norm);
     }
 }
 
@@ -386,13 +388,23 @@ int mc_word_is(const struct mc_words *words, size_t i, const char *norm)
 
 int mc_norm_in(const char *norm, const char *list)
 {
-    size_t length = strlen(norm);
-    if (length == 0) {
+    if (norm[0] == '\0') {
         return 0;
     }
-    for (const char *p = strstr(list, norm); p; p = strstr(p + 1, norm)) {
-        if ((p == list || p[-1] == ' ') && (p[length] == ' ' || p[length] == '\0')) {
-            return 1;
+    for (const char *p = list; *p;) {
+        while (*p == ' ') {
+            p++;
+        }
+        const char *n = norm;
+        while (*n && *n == *p) {
+            n++;
+            p++;
+        }
+        if (*n == '\0' && (*p == ' ' || *p == '\0')) {
+            return n != norm;
+        }
+        while (*p && *p != ' ') {
+            p++;
         }
     }
     return 0;

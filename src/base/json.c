@@ -251,7 +251,7 @@ int mc_read_id(const struct mc_view *object, const char *key, enum mc_need need,
     if (found != 1) {
         return found;
     }
-    const char *text;
+    const char *text = "";
     int rc = mc_view_string(&view, &text, err);
     if (rc != 0) {
         return rc;
@@ -350,7 +350,7 @@ int mc_read_choice(const struct mc_view *object, const char *key, enum mc_need n
     if (found != 1) {
         return found;
     }
-    const char *text;
+    const char *text = "";
     int rc = mc_view_string(&view, &text, err);
     if (rc != 0) {
         return rc;

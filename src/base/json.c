@@ -164,7 +164,7 @@ int mc_view_fail(const struct mc_view *view, struct mc_err *err, const char *for
 static const char *type_name(const json_t *value)
 {
     if (!value) {
-        return "nothing";
+        return "null"; /* a member that is null counts as absent */
     }
     switch (json_typeof(value)) {
     case JSON_OBJECT:

@@ -122,6 +122,7 @@ struct incoming {
     const char *what;
     const char *base; /* last part of the path that was asked for */
     struct mc_archive_limits limits;
+    int prefixed; /* names begin with `base` */
     uint64_t files;
     uint64_t bytes;
 };
@@ -161,31 +162,39 @@ int mc_archive_read(const struct mc_archive_file *file, void *bytes, size_t room
     return 0;
 }
 
-/*
- * Docker names what is in /tmp `tmp/...`, and `./...` for /tmp/. ; Podman gives bare names for the latter. All become
- * relative to what was asked for; the root itself becomes "". NULL: a name that climbs or is absolute.
- */
-static const char *normal_name(const struct incoming *in, const char *name)
+/* True where a name climbs, or has an empty part. */
+static int leads_out(const char *name)
 {
-    while (name[0] == '.' && name[1] == '/') {
-        name += 2;
+    for (const char *part = name; *part != '\0';) {
+        size_t n = strcspn(part, "/");
+        if (n == 0 || (n == 2 && strncmp(part, "..", 2) == 0)) {
+            return 1;
+        }
+        part += n + (part[n] == '/');
     }
-    size_t length = strlen(in->base);
-    if (length > 0 && strncmp(name, in->base, length) == 0 && (name[length] == '/' || name[length] == '\0')) {
-        name += length + (name[length] == '/');
+    return 0;
+}
+
+/*
+ * Docker names what is in /tmp `tmp/...`, Podman too, except at a volume's root, where it is `/...`. All become
+ * relative to what was asked for, itself "": the first entry tells which it is. NULL: a name that climbs.
+ */
+static const char *normal_name(struct incoming *in, const char *name)
+{
+    name += strspn(name, "/");
+    while (name[0] == '.' && (name[1] == '/' || name[1] == '\0')) {
+        name += 1 + (name[1] == '/');
     }
-    if (strcmp(name, ".") == 0) {
-        return "";
-    }
-    if (name[0] == '/') {
+    if (leads_out(name)) {
         return NULL;
     }
-    for (const char *part = name; part; part = strchr(part, '/')) {
-        part += part[0] == '/';
-        size_t n = strcspn(part, "/");
-        if (n == 2 && strncmp(part, "..", 2) == 0) {
-            return NULL;
-        }
+    size_t length = strlen(in->base);
+    int under = length > 0 && strncmp(name, in->base, length) == 0 && (name[length] == '/' || name[length] == '\0');
+    if (in->files == 1) {
+        in->prefixed = under;
+    }
+    if (in->prefixed && under) {
+        name += length + (name[length] == '/');
     }
     return name;
 }
@@ -195,12 +204,13 @@ static int check_entry(struct incoming *in, struct archive_entry *entry, struct 
                        struct mc_err *err)
 {
     const char *name = archive_entry_pathname(entry);
+    in->files++;
     const char *normal = name ? normal_name(in, name) : NULL;
     if (!normal) {
         return mc_fail(err, MC_DENIED, "%s: an entry's name leads out of the folder: %s", in->what,
                        name ? name : "(not text)");
     }
-    if (++in->files > in->limits.files) {
+    if (in->files > in->limits.files) {
         return mc_fail(err, MC_LIMIT, "%s: more than %llu files", in->what, (unsigned long long)in->limits.files);
     }
     unsigned type = (unsigned)archive_entry_filetype(entry);
@@ -248,12 +258,13 @@ int mc_archive_get(struct mc_engine *engine, const char *container, const char *
                    mc_archive_fn *on_file, void *payload, struct mc_until until, struct mc_err *err)
 {
     MC_AUTOFREE char *what = mc_strf("copying %s out of container %s", path, container);
-    MC_AUTOFREE char *call_path = archive_path(container, path);
+    /* Without "/" or "/." at its end, after which engines name entries in further ways. */
     MC_AUTOFREE char *trimmed = mc_strdup(path);
     size_t length = strlen(trimmed);
-    while (length > 0 && (trimmed[length - 1] == '/' || (length > 1 && strcmp(trimmed + length - 2, "/.") == 0))) {
+    while (length > 1 && (trimmed[length - 1] == '/' || strcmp(trimmed + length - 2, "/.") == 0)) {
         trimmed[--length] = '\0';
     }
+    MC_AUTOFREE char *call_path = archive_path(container, trimmed);
     const char *slash = strrchr(trimmed, '/');
     struct mc_api_call call = {.method = "GET", .path = call_path, .what = what};
     int rc = mc_api_begin(engine, &call, until, err);

@@ -87,6 +87,14 @@ int mc_container_create(struct mc_engine *engine, const struct mc_container_spec
                         struct mc_until until, struct mc_err *err)
 {
     MC_AUTOFREE char *what = mc_strf("creating container %s", spec->name);
+    for (size_t i = 0; i < spec->mount_count; i++) {
+        const struct mc_mount *mount = &spec->mounts[i];
+        /* A volume that is a path would be a folder of the host. */
+        if (strpbrk(mount->volume, ":/") || mount->volume[0] == '\0' || strchr(mount->path, ':')) {
+            return mc_fail(err, MC_INPUT, "%s: volume \"%s\" on \"%s\": a volume's name has no '/' and neither has ':'",
+                           what, mount->volume, mount->path);
+        }
+    }
     int rc = create(engine, spec, what, id, until, err);
     /* Taken (409, on Podman 500), or made although the answer was lost: only the engine's own list can tell. */
     int unclear = rc == MC_CLOSED || (rc == MC_ENGINE && (err->http == 409 || err->http == 500));

@@ -16,10 +16,12 @@
 #include "engine/engine.h"
 #include "engine/object.h"
 
+/* A new volume is root's on Docker, the first container's user's on Podman: see mc_volume_give(). */
 struct mc_mount {
     const char *volume; /* name */
-    const char *path;   /* in the container */
+    const char *path;   /* in the container; without ':' */
     int read_only;
+    int copy_up; /* a volume that is empty first gets what the image has under the path, owners and modes too */
 };
 
 struct mc_tmpfs {

@@ -5,6 +5,8 @@
  * calls. Every call takes a deadline that can be cancelled, and limits what it reads. Every error names the call, the
  * object, and what the engine said; err->http holds the status where the engine answered.
  *
+ * A program that uses it over TLS ignores SIGPIPE: OpenSSL writes without the flag that keeps it away.
+ *
  * API version: min(engine's newest, MC_API_NEWEST), and nothing below MC_API_OLDEST. Sources: docs/api/version-history
  * of moby, and calls made against the real engines in tests/engine/.
  *

@@ -63,29 +63,40 @@ static int create(struct mc_engine *engine, const char *container, const struct 
     return 0;
 }
 
-static void keep(struct mc_buf *into, const struct mc_piece *piece, uint64_t *dropped)
+/* One run: how, and where its output goes. */
+struct run {
+    const char *container;
+    const struct mc_exec *exec;
+    int guarded; /* under `timeout` */
+    struct mc_buf *out;
+    struct mc_buf *errors;
+    struct mc_buf note; /* the beginning of both, to see why nothing ran */
+    struct mc_exec_result *result;
+};
+
+/* Adds as much as there is room for; what that was. */
+static size_t keep(struct mc_buf *into, const struct mc_piece *piece)
 {
     size_t room = into ? into->max - into->len : 0;
     size_t kept = piece->length < room ? piece->length : room;
-    if (kept == 0 || mc_buf_add(into, piece->bytes, kept) != 0) {
-        kept = 0;
-    }
-    *dropped += piece->length - kept;
+    return kept > 0 && mc_buf_add(into, piece->bytes, kept) == 0 ? kept : 0;
 }
 
 /* Starts it and reads its output to the end. */
-static int follow(struct mc_engine *engine, const char *id, const char *what, struct mc_buf *out, struct mc_buf *errors,
-                  struct mc_exec_result *result, struct mc_until until, struct mc_err *err)
+static int follow(struct mc_engine *engine, const char *id, const char *what, struct run *run, struct mc_until until,
+                  struct mc_err *err)
 {
     MC_AUTOFREE char *path = mc_strf("/exec/%s/start", id);
     MC_AUTOSTREAM struct mc_stream *stream = NULL;
     int rc = mc_api_hijack(engine, path, "{\"Detach\":false,\"Tty\":false}", what, until, &stream, err);
-    struct mc_piece piece = {.kind = MC_PIECE_NONE};
-    while (rc == 0 && piece.kind != MC_PIECE_END) {
+    while (rc == 0) {
+        struct mc_piece piece;
         rc = mc_stream_next(stream, &piece, until, err);
-        if (rc == 0) {
-            keep(piece.kind == MC_PIECE_STDERR ? errors : out, &piece, &result->dropped);
+        if (rc != 0 || piece.kind == MC_PIECE_END) {
+            break;
         }
+        (void)keep(&run->note, &piece);
+        run->result->dropped += piece.length - keep(piece.kind == MC_PIECE_STDERR ? run->errors : run->out, &piece);
     }
     return rc;
 }
@@ -114,18 +125,16 @@ static int await_exit(struct mc_engine *engine, const char *id, const char *what
     }
 }
 
-static int run_once(struct mc_engine *engine, const char *container, const struct mc_exec *exec, int guarded,
-                    struct mc_buf *out, struct mc_buf *errors, struct mc_exec_result *result, struct mc_until until,
-                    struct mc_err *err)
+static int run_once(struct mc_engine *engine, struct run *run, struct mc_until until, struct mc_err *err)
 {
-    MC_AUTOFREE char *what = mc_strf("running %s in container %s", exec->argv[0], container);
+    MC_AUTOFREE char *what = mc_strf("running %s in container %s", run->exec->argv[0], run->container);
     MC_AUTOFREE char *id = NULL;
-    *result = (struct mc_exec_result){.exit_code = -1};
-    int rc = create(engine, container, exec, guarded, what, &id, until, err);
+    *run->result = (struct mc_exec_result){.exit_code = -1};
+    int rc = create(engine, run->container, run->exec, run->guarded, what, &id, until, err);
     if (rc == 0) {
-        rc = follow(engine, id, what, out, errors, result, until, err);
+        rc = follow(engine, id, what, run, until, err);
     }
-    return rc == 0 ? await_exit(engine, id, what, &result->exit_code, until, err) : rc;
+    return rc == 0 ? await_exit(engine, id, what, &run->result->exit_code, until, err) : rc;
 }
 
 static void cut(struct mc_buf *buf, size_t length)
@@ -136,25 +145,36 @@ static void cut(struct mc_buf *buf, size_t length)
     }
 }
 
+/* Did the image have no `timeout`? By the runtimes' own words: a program that ends with 127 must not be run twice. */
+static int lacks_timeout(int exit_code, const char *said)
+{
+    return (exit_code == 126 || exit_code == 127) && strstr(said, "executable file") && strstr(said, "not found") &&
+           (strstr(said, "\"timeout\"") || strstr(said, "`timeout`"));
+}
+
 int mc_exec_run(struct mc_engine *engine, const char *container, const struct mc_exec *exec, struct mc_buf *out,
                 struct mc_buf *errors, struct mc_exec_result *result, struct mc_until until, struct mc_err *err)
 {
-    if (exec->kill_after_s <= 0) {
-        return run_once(engine, container, exec, 0, out, errors, result, until, err);
-    }
+    struct run run = {.container = container,
+                      .exec = exec,
+                      .guarded = exec->kill_after_s > 0,
+                      .out = out,
+                      .errors = errors,
+                      .note = MC_BUF_INIT(1024),
+                      .result = result};
     size_t out_before = out ? out->len : 0;
     size_t errors_before = errors ? errors->len : 0;
     int64_t began = mc_monotonic_ms();
-    int rc = run_once(engine, container, exec, 1, out, errors, result, until, err);
-    /* 126 and 127: nothing ran, be it for want of `timeout` or of the program. Without the guard the answer is plain.
-     */
-    int absent = rc == 0 && (result->exit_code == 126 || result->exit_code == 127);
-    if (absent) {
+    int rc = run_once(engine, &run, until, err);
+    if (rc == 0 && run.guarded && lacks_timeout(result->exit_code, mc_buf_text(&run.note))) {
         cut(out, out_before);
         cut(errors, errors_before);
-        return run_once(engine, container, exec, 0, out, errors, result, until, err);
+        run.guarded = 0;
+        rc = run_once(engine, &run, until, err);
     }
+    mc_buf_release(&run.note);
     int64_t took = mc_monotonic_ms() - began;
-    result->killed = rc == 0 && result->exit_code == 128 + 9 && took >= (int64_t)exec->kill_after_s * 1000;
+    result->killed =
+        rc == 0 && run.guarded && result->exit_code == 128 + 9 && took >= (int64_t)exec->kill_after_s * 1000;
     return rc;
 }

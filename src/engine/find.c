@@ -91,8 +91,8 @@ static const char *why_not(int sys)
     }
 }
 
-/* Rules 3 to 7: one socket. Notes in *denied where it is there but may not be used. */
-static int try_socket(struct mc_found *found, const char *rule, const char *dir, const char *name, int *denied)
+/* Rules 3 to 7: one socket. */
+static int try_socket(struct mc_found *found, const char *rule, const char *dir, const char *name)
 {
     if (!is_set(dir)) {
         add_try(found, rule, name, "its folder's variable is not set");
@@ -103,7 +103,6 @@ static int try_socket(struct mc_found *found, const char *rule, const char *dir,
     int sys = knock(path);
     if (sys != 0) {
         add_try(found, rule, host, why_not(sys));
-        *denied |= sys == EACCES || sys == EPERM;
         return 0;
     }
     struct mc_find_env none = {.docker_host = NULL};
@@ -116,7 +115,7 @@ static int try_socket(struct mc_found *found, const char *rule, const char *dir,
     return 1;
 }
 
-static int search_sockets(const struct mc_find_env *env, struct mc_found *found, int *denied)
+static int search_sockets(const struct mc_find_env *env, struct mc_found *found)
 {
     MC_AUTOFREE char *run = mc_strf("%s/run", env->root ? env->root : "");
     MC_AUTOFREE char *var = mc_strf("%s/var/run", env->root ? env->root : "");
@@ -135,7 +134,7 @@ static int search_sockets(const struct mc_find_env *env, struct mc_found *found,
         {"Colima before 0.4", env->home, ".colima/docker.sock"},
     };
     for (size_t i = 0; i < MC_COUNT(places); i++) {
-        if (try_socket(found, places[i].rule, places[i].dir, places[i].name, denied)) {
+        if (try_socket(found, places[i].rule, places[i].dir, places[i].name)) {
             return 1;
         }
     }
@@ -254,12 +253,13 @@ int mc_find(const struct mc_find_env *env, struct mc_found *out, struct mc_err *
     if (rc != 0) {
         return rc > 0 ? 0 : rc;
     }
-    int denied = 0;
-    if (search_sockets(env, out, &denied)) {
+    if (search_sockets(env, out)) {
         return 0;
     }
-    if (denied) {
-        return mc_api_no_socket(err, "looking for a container engine", "/var/run/docker.sock", EACCES);
+    for (size_t i = 0; i < out->try_count; i++) {
+        if (strcmp(out->tries[i].why, why_not(EACCES)) == 0) {
+            return mc_api_no_socket(err, "looking for a container engine", out->tries[i].where, EACCES);
+        }
     }
     mc_fail(err, MC_NOT_FOUND, "no container engine was found");
     return mc_hint(err, "install and start Docker ('sudo systemctl start docker') or Podman ('systemctl --user start "

@@ -65,13 +65,8 @@ int mc_image_import(struct mc_engine *engine, const char *tag, const char *const
                     void *payload, char **id, struct mc_until until, struct mc_err *err)
 {
     MC_AUTOFREE char *what = mc_strf("importing image %s", tag);
-    MC_AUTOFREE char *repo = NULL;
-    MC_AUTOFREE char *name = NULL;
-    mc_image_split(tag, &repo, &name);
     MC_AUTOBUF struct mc_buf path = MC_BUF_OWN;
     mc_buf_puts(&path, "/images/create?fromSrc=-");
-    mc_api_query(&path, "repo", repo);
-    mc_api_query(&path, "tag", name);
     for (size_t i = 0; changes && changes[i]; i++) {
         mc_api_query(&path, "changes", changes[i]);
     }
@@ -81,9 +76,20 @@ int mc_image_import(struct mc_engine *engine, const char *tag, const char *const
                                .type = "application/x-tar",
                                .source = source,
                                .payload = payload};
-    *id = NULL;
-    int rc = run(engine, &call, NULL, id, until, err);
-    return rc == 0 ? settle_id(engine, tag, id, until, err) : rc;
+    MC_AUTOFREE char *made = NULL;
+    int rc = run(engine, &call, NULL, &made, until, err);
+    if (rc != 0) {
+        return rc;
+    }
+    if (!made) {
+        return mc_fail(err, MC_PROTOCOL, "%s: the engine names no ID for it", what);
+    }
+    /* Named in a step of its own: Podman's import makes every tag "latest". */
+    rc = mc_image_tag(engine, made, tag, until, err);
+    if (rc == 0) {
+        *id = mc_steal(&made);
+    }
+    return rc;
 }
 
 static void query_json(struct mc_buf *path, const char *key, struct mc_labels pairs)

@@ -75,15 +75,15 @@ static json_t *ulimits(const struct mc_container_spec *spec)
     return array;
 }
 
-static json_t *mounts(const struct mc_container_spec *spec)
+/* As "binds", since Podman's API drops the NoCopy of Docker's "mounts". */
+static json_t *binds(const struct mc_container_spec *spec)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < spec->mount_count; i++) {
         const struct mc_mount *mount = &spec->mounts[i];
-        /* NoCopy: an image's files under the path would otherwise be copied into an empty volume. */
-        json_array_append_new(array, json_pack("{s:s,s:s,s:s,s:b,s:{s:b}}", "Type", "volume", "Source", mount->volume,
-                                               "Target", mount->path, "ReadOnly", mount->read_only, "VolumeOptions",
-                                               "NoCopy", 1));
+        MC_AUTOFREE char *text = mc_strf("%s:%s:%s%s", mount->volume, mount->path, mount->read_only ? "ro" : "rw",
+                                         mount->copy_up ? "" : ",nocopy");
+        json_array_append_new(array, json_string(text));
     }
     return array;
 }
@@ -92,7 +92,7 @@ static json_t *host_config(const struct mc_container_spec *spec)
 {
     json_t *host = json_object();
     json_object_set_new(host, "NetworkMode", json_string(spec->network ? spec->network : "none"));
-    json_object_set_new(host, "Mounts", mounts(spec));
+    json_object_set_new(host, "Binds", binds(spec));
     json_t *tmpfs = json_object();
     for (size_t i = 0; i < spec->tmpfs_count; i++) {
         json_object_set_new(tmpfs, spec->tmpfs[i].path, json_string(spec->tmpfs[i].options));

@@ -36,7 +36,7 @@ static int parse_port(const char *text, size_t length)
                : 0;
 }
 
-/* PORT=UNIXPATH or UNIXPATH=PORT; `text` is cut at the '='. */
+/* PORT=UNIXPATH or UNIXPATH=PORT; a rule that is right is cut at the '='. */
 static int parse_rule(int listen_tcp, char *text, struct rule *out)
 {
     char *equals = listen_tcp ? strchr(text, '=') : strrchr(text, '=');
@@ -48,7 +48,11 @@ static int parse_rule(int listen_tcp, char *text, struct rule *out)
     *out = (struct rule){.listen_tcp = listen_tcp, .port = parse_port(port, strlen(port))};
     out->path = listen_tcp ? equals + 1 : text;
     struct sockaddr_un address;
-    return out->port > 0 && out->path[0] == '/' && strlen(out->path) < sizeof address.sun_path ? 0 : -1;
+    if (out->port > 0 && out->path[0] == '/' && strlen(out->path) < sizeof address.sun_path) {
+        return 0;
+    }
+    *equals = '=';
+    return -1;
 }
 
 static int parse_option(const char *name, char *value, struct rule *rules, size_t *count)

@@ -82,6 +82,10 @@ int mc_rubric_read(const struct mc_view *root, mc_problem_fn *problem, void *arg
                    struct mc_err *err) MC_CHECKED;
 void mc_rubric_release(struct mc_rubric *rubric);
 
+/* True where a matcher of that kind can read the rubric value `text`: for dates, times, numbers, yes and no all of it
+ * must be one value; for the others it must hold a word. */
+int mc_rubric_reads(enum mc_match match, const char *text);
+
 /* The checkpoint with that id, or NULL. */
 const struct mc_rubric_checkpoint *mc_rubric_find(const struct mc_rubric *rubric, const char *id);
 

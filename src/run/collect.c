@@ -51,7 +51,18 @@ static int keep_facts(struct mc_attempt *attempt, enum mc_role role, const struc
     return mc_resources_facts(attempt->run->store, attempt->sandbox.containers[role], text, err);
 }
 
-/* Says goodbye, gives the program its time, then stops it; it is seen to have ended. */
+static void say_goodbye(struct mc_attempt *attempt, enum mc_role role)
+{
+    if (attempt->programs[role].open) {
+        struct mc_talk talk = mc_attempt_talk(attempt, role);
+        struct mc_err err;
+        if (mc_talk_goodbye(&talk, mc_within(stop_ms(attempt, role), NULL), &err) != 0) {
+            note_trouble(attempt, "saying goodbye", role, &err);
+        }
+    }
+}
+
+/* Gives the program its time, then stops it; it is seen to have ended. */
 static void stop_one(struct mc_attempt *attempt, enum mc_role role)
 {
     struct mc_engine *engine = attempt->run->engine;
@@ -60,15 +71,8 @@ static void stop_one(struct mc_attempt *attempt, enum mc_role role)
     if (!program->started) {
         return;
     }
-    int64_t patience = stop_ms(attempt, role);
-    if (program->open) {
-        struct mc_talk talk = mc_attempt_talk(attempt, role);
-        if (mc_talk_goodbye(&talk, mc_within(patience, NULL), &err) != 0) {
-            note_trouble(attempt, "saying goodbye", role, &err);
-        }
-    }
     struct mc_container ended;
-    int rc = mc_container_wait(engine, program->container, &ended, mc_within(patience, NULL), &err);
+    int rc = mc_container_wait(engine, program->container, &ended, mc_within(stop_ms(attempt, role), NULL), &err);
     if (rc != 0) {
         program->killed = 1;
         rc = mc_container_stop(engine, program->container, STOP_GRACE_S, mc_within(ENGINE_CALL_MS, NULL), &err);
@@ -84,14 +88,20 @@ static void stop_one(struct mc_attempt *attempt, enum mc_role role)
     program->open = 0;
 }
 
+/* One after the other they finish what they have in hand, the sidecar last, since the others may need it for that; then
+ * their containers end at the same time. */
 void mc_attempt_stop(struct mc_attempt *attempt)
 {
+    static const enum mc_role order[] = {MC_HARNESS, MC_PROVIDER, MC_SIDECAR};
     attempt->ending = 1;
     attempt->over_budget = 0;
     free(mc_steal(&attempt->violation));
-    stop_one(attempt, MC_HARNESS);
-    stop_one(attempt, MC_PROVIDER);
-    stop_one(attempt, MC_SIDECAR);
+    for (size_t i = 0; i < MC_COUNT(order); i++) {
+        say_goodbye(attempt, order[i]);
+    }
+    for (size_t i = 0; i < MC_COUNT(order); i++) {
+        stop_one(attempt, order[i]);
+    }
 }
 
 struct collecting {
@@ -205,21 +215,32 @@ int mc_attempt_collect(struct mc_attempt *attempt, struct mc_err *err)
     return rc;
 }
 
-/* Removes one thing; what cannot be removed is named with the command that would. */
-static int gone(struct mc_attempt *attempt, const char *kind, const char *name, int rc, struct mc_err *err)
+/* What has been removed, for one commit at the end: until then the store calls it created, which is the safe side. */
+struct clearing {
+    struct mc_resource_record gone[MC_ROLES + MC_VOLUMES];
+    size_t count;
+    int rc; /* of the first that could not be removed */
+    struct mc_err *err;
+};
+
+/* What cannot be removed is named with the command that would. */
+static void note_removed(struct clearing *clearing, const char *kind, const char *name, int rc, struct mc_err *why)
 {
-    if (rc != 0) {
-        mc_hint(err, "remove it with: docker %s rm -f %s", kind, name);
-        return rc;
+    if (rc == 0) {
+        clearing->gone[clearing->count++] = (struct mc_resource_record){.name = name, .state = "removed"};
+    } else if (clearing->rc == 0) {
+        mc_hint(why, "remove it with: docker %s rm -f %s", kind, name);
+        *clearing->err = *why;
+        clearing->rc = rc;
     }
-    return mc_resources_removed(attempt->run->store, name, err);
 }
 
 int mc_attempt_teardown(struct mc_attempt *attempt, struct mc_err *err)
 {
     struct mc_engine *engine = attempt->run->engine;
     struct mc_labels ours = mc_sandbox_labels(&attempt->sandbox);
-    int rc = 0;
+    struct clearing clearing = {.err = err};
+    struct mc_err one;
     for (int r = 0; r < MC_ROLES; r++) {
         struct mc_program *program = &attempt->programs[r];
         mc_stream_close(mc_steal(&program->stream));
@@ -227,33 +248,22 @@ int mc_attempt_teardown(struct mc_attempt *attempt, struct mc_err *err)
     }
     for (int r = 0; r < MC_ROLES; r++) {
         const char *name = attempt->sandbox.containers[r];
-        if (!name) {
-            continue;
-        }
-        /* By name where the create call's answer was lost. */
-        const char *id = attempt->programs[r].container ? attempt->programs[r].container : name;
-        struct mc_err one;
-        int left = mc_container_remove(engine, id, ours, mc_within(ENGINE_CALL_MS, NULL), &one);
-        left = gone(attempt, "container", name, left, &one);
-        if (left != 0 && rc == 0) {
-            *err = one;
-            rc = left;
+        if (name) {
+            /* By name where the create call's answer was lost. */
+            const char *id = attempt->programs[r].container ? attempt->programs[r].container : name;
+            int rc = mc_container_remove(engine, id, ours, mc_within(ENGINE_CALL_MS, NULL), &one);
+            note_removed(&clearing, "container", name, rc, &one);
         }
     }
     for (int v = 0; v < MC_VOLUMES; v++) {
         const char *name = attempt->sandbox.volumes[v];
-        if (!name) {
-            continue;
-        }
-        struct mc_err one;
-        int left = mc_volume_remove(engine, name, ours, mc_within(ENGINE_CALL_MS, NULL), &one);
-        left = gone(attempt, "volume", name, left, &one);
-        if (left != 0 && rc == 0) {
-            *err = one;
-            rc = left;
+        if (name) {
+            int rc = mc_volume_remove(engine, name, ours, mc_within(ENGINE_CALL_MS, NULL), &one);
+            note_removed(&clearing, "volume", name, rc, &one);
         }
     }
-    return rc;
+    int noted = mc_resources_set(attempt->run->store, clearing.gone, clearing.count, clearing.rc ? &one : err);
+    return clearing.rc ? clearing.rc : noted;
 }
 
 /* Memory that ran out inside its own limit, or the program's own exit, is the harness's doing; being killed from

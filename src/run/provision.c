@@ -55,6 +55,8 @@ static int plan_resources(struct mc_attempt *attempt, struct mc_err *err)
 static int make_volumes(struct mc_attempt *attempt, struct mc_err *err)
 {
     const struct mc_run *run = attempt->run;
+    struct mc_resource_record made[MC_VOLUMES];
+    size_t count = 0;
     struct mc_label labels[16];
     struct mc_labels common = mc_sandbox_labels(&attempt->sandbox);
     memcpy(labels, common.items, common.count * sizeof *labels);
@@ -66,12 +68,12 @@ static int make_volumes(struct mc_attempt *attempt, struct mc_err *err)
         labels[common.count] = (struct mc_label){"org.memcal.role", mc_volume_name((enum mc_volume)v)};
         struct mc_labels all = {labels, common.count + 1};
         int rc = mc_volume_create(run->engine, name, all, mc_within(ENGINE_CALL_MS, run->cancel), err);
-        rc = rc ? rc : mc_resources_created(run->store, name, name, err);
         if (rc != 0) {
             return rc;
         }
+        made[count++] = (struct mc_resource_record){.name = name, .state = "created", .engine_id = name};
     }
-    return 0;
+    return mc_resources_set(run->store, made, count, err);
 }
 
 /* The engine is asked what it made, not believed: the image and the network of what runs are what was pinned. */
@@ -109,7 +111,9 @@ static int start(struct mc_attempt *attempt, enum mc_role role, struct mc_err *e
                                mc_attempt_hooks(attempt, role), mc_within(ENGINE_CALL_MS, run->cancel), err);
     if (program->container) {
         struct mc_err second;
-        int noted = mc_resources_created(run->store, attempt->sandbox.containers[role], program->container, &second);
+        struct mc_resource_record made = {
+            .name = attempt->sandbox.containers[role], .state = "created", .engine_id = program->container};
+        int noted = mc_resources_set(run->store, &made, 1, &second);
         if (rc == 0 && noted != 0) {
             *err = second;
             rc = noted;

@@ -53,11 +53,14 @@ struct mounts {
     size_t count;
 };
 
+enum access { READ, WRITE, FILL }; /* FILL: and take over what the image has there */
+
 static void mount(struct mounts *mounts, const struct mc_sandbox *sandbox, enum mc_volume volume, const char *path,
-                  int read_only)
+                  enum access access)
 {
     if (sandbox->volumes[volume]) {
-        mounts->items[mounts->count++] = (struct mc_mount){sandbox->volumes[volume], path, read_only};
+        mounts->items[mounts->count++] =
+            (struct mc_mount){sandbox->volumes[volume], path, access == READ, access == FILL};
     }
 }
 
@@ -136,17 +139,17 @@ static void plan_sidecar(struct mc_sandbox *sandbox, const struct mc_image *imag
     spec->network = sandbox->entrant->model ? sandbox->entrant->model->network : "none";
     spec->memory = (int64_t)256 << 20;
     struct mounts mounts = {.count = 0};
-    mount(&mounts, sandbox, MC_VOLUME_BIN, "/memcal/bin", 0);
-    mount(&mounts, sandbox, MC_VOLUME_CLOCK, "/memcal/clock", 0);
-    mount(&mounts, sandbox, MC_VOLUME_NET, "/memcal/net", 0);
-    mount(&mounts, sandbox, MC_VOLUME_OUT_SIDECAR, "/memcal/out", 0);
+    mount(&mounts, sandbox, MC_VOLUME_BIN, "/memcal/bin", FILL);
+    mount(&mounts, sandbox, MC_VOLUME_CLOCK, "/memcal/clock", FILL);
+    mount(&mounts, sandbox, MC_VOLUME_NET, "/memcal/net", FILL);
+    mount(&mounts, sandbox, MC_VOLUME_OUT_SIDECAR, "/memcal/out", FILL);
     /* The others' volumes are mounted here only to be made theirs: a fresh volume takes owner and mode from the first
      * image that it is mounted in, and any other image may not have the folder at all. */
-    mount(&mounts, sandbox, MC_VOLUME_OUT_HARNESS, "/memcal/fresh/out-harness", 0);
-    mount(&mounts, sandbox, MC_VOLUME_HOME, "/memcal/fresh/home", 0);
-    mount(&mounts, sandbox, MC_VOLUME_MEMORY, "/memcal/fresh/memory", 0);
-    mount(&mounts, sandbox, MC_VOLUME_NET_PROVIDER, "/memcal/fresh/net-provider", 0);
-    mount(&mounts, sandbox, MC_VOLUME_OUT_PROVIDER, "/memcal/fresh/out-provider", 0);
+    mount(&mounts, sandbox, MC_VOLUME_OUT_HARNESS, "/memcal/fresh/out-harness", FILL);
+    mount(&mounts, sandbox, MC_VOLUME_HOME, "/memcal/fresh/home", FILL);
+    mount(&mounts, sandbox, MC_VOLUME_MEMORY, "/memcal/fresh/memory", FILL);
+    mount(&mounts, sandbox, MC_VOLUME_NET_PROVIDER, "/memcal/fresh/net-provider", FILL);
+    mount(&mounts, sandbox, MC_VOLUME_OUT_PROVIDER, "/memcal/fresh/out-provider", FILL);
     finish(sandbox, spec, MC_SIDECAR, &mounts);
 }
 
@@ -167,14 +170,14 @@ static void plan_provider(struct mc_sandbox *sandbox, const struct mc_image *ima
     spec->memory = provider->limits.memory_mb << 20;
     spec->pids = provider->limits.pids;
     struct mounts mounts = {.count = 0};
-    mount(&mounts, sandbox, MC_VOLUME_BIN, "/memcal/bin", 1);
-    mount(&mounts, sandbox, MC_VOLUME_CLOCK, "/memcal/clock", 1);
-    mount(&mounts, sandbox, MC_VOLUME_NET, "/memcal/net", 1);
-    mount(&mounts, sandbox, MC_VOLUME_MEMORY, "/memcal/memory", 0);
-    mount(&mounts, sandbox, MC_VOLUME_NET_PROVIDER, "/memcal/net-provider", 0);
-    mount(&mounts, sandbox, MC_VOLUME_OUT_PROVIDER, "/memcal/out", 0);
+    mount(&mounts, sandbox, MC_VOLUME_BIN, "/memcal/bin", READ);
+    mount(&mounts, sandbox, MC_VOLUME_CLOCK, "/memcal/clock", READ);
+    mount(&mounts, sandbox, MC_VOLUME_NET, "/memcal/net", READ);
+    mount(&mounts, sandbox, MC_VOLUME_MEMORY, "/memcal/memory", WRITE);
+    mount(&mounts, sandbox, MC_VOLUME_NET_PROVIDER, "/memcal/net-provider", WRITE);
+    mount(&mounts, sandbox, MC_VOLUME_OUT_PROVIDER, "/memcal/out", WRITE);
     /* Fresh and empty: the engine copies the image's folder into it. */
-    mount(&mounts, sandbox, MC_VOLUME_PLUGIN, provider->plugin_from, 0);
+    mount(&mounts, sandbox, MC_VOLUME_PLUGIN, provider->plugin_from, FILL);
     finish(sandbox, spec, MC_PROVIDER, &mounts);
 }
 
@@ -195,15 +198,15 @@ static void plan_harness(struct mc_sandbox *sandbox, const struct mc_image *imag
     spec->memory = entrant->harness.limits.memory_mb << 20;
     spec->pids = entrant->harness.limits.pids;
     struct mounts mounts = {.count = 0};
-    mount(&mounts, sandbox, MC_VOLUME_BIN, "/memcal/bin", 1);
-    mount(&mounts, sandbox, MC_VOLUME_CLOCK, "/memcal/clock", 1);
-    mount(&mounts, sandbox, MC_VOLUME_NET, "/memcal/net", 1);
-    mount(&mounts, sandbox, MC_VOLUME_OUT_HARNESS, "/memcal/out", 0);
-    mount(&mounts, sandbox, MC_VOLUME_HOME, "/memcal/home", 0);
-    mount(&mounts, sandbox, MC_VOLUME_NET_PROVIDER, "/memcal/net-provider", 1);
-    mount(&mounts, sandbox, MC_VOLUME_PLUGIN, "/memcal/plugin", 1);
+    mount(&mounts, sandbox, MC_VOLUME_BIN, "/memcal/bin", READ);
+    mount(&mounts, sandbox, MC_VOLUME_CLOCK, "/memcal/clock", READ);
+    mount(&mounts, sandbox, MC_VOLUME_NET, "/memcal/net", READ);
+    mount(&mounts, sandbox, MC_VOLUME_OUT_HARNESS, "/memcal/out", WRITE);
+    mount(&mounts, sandbox, MC_VOLUME_HOME, "/memcal/home", WRITE);
+    mount(&mounts, sandbox, MC_VOLUME_NET_PROVIDER, "/memcal/net-provider", READ);
+    mount(&mounts, sandbox, MC_VOLUME_PLUGIN, "/memcal/plugin", READ);
     if (entrant->has_provider && entrant->provider.shared_memory) {
-        mount(&mounts, sandbox, MC_VOLUME_MEMORY, "/memcal/memory", 0);
+        mount(&mounts, sandbox, MC_VOLUME_MEMORY, "/memcal/memory", WRITE);
     }
     finish(sandbox, spec, MC_HARNESS, &mounts);
 }

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "sidecar/script.h"
 #include "sidecar/search.h"
-#include "sidecar/words.h"
+#include "sidecar/terms.h"
 
 /*
  * The extractive script: no model at all, only plumbing that can be measured.
@@ -27,7 +27,7 @@ static const char context_close[] = "</memory-context>";
 struct evidence {
     char *text;
     char *date; /* "2026-08-07...", "" where it has none */
-    struct mc_words words;
+    struct mc_terms words;
     size_t place;
     unsigned long score;
 };
@@ -73,7 +73,7 @@ static void add_line(struct pile *pile, const char *text, size_t length, const c
     struct evidence *line = &pile->items[pile->count];
     line->text = mc_strndup(text, length);
     line->date = date ? mc_strdup(date) : date_in(line->text);
-    mc_words_of(line->text, length, &line->words);
+    mc_terms_of(line->text, length, &line->words);
     line->place = pile->count++;
     line->score = 0;
 }
@@ -198,7 +198,7 @@ static void pile_release(struct pile *pile)
     for (size_t i = 0; i < pile->count; i++) {
         free(pile->items[i].text);
         free(pile->items[i].date);
-        mc_words_release(&pile->items[i].words);
+        mc_terms_release(&pile->items[i].words);
     }
     free(pile->items);
 }
@@ -215,15 +215,15 @@ static unsigned long weight(size_t lines, size_t having)
     return weight;
 }
 
-static void score_all(struct pile *pile, const struct mc_words *question)
+static void score_all(struct pile *pile, const struct mc_terms *question)
 {
     for (size_t w = 0; w < question->count; w++) {
         size_t having = 0;
         for (size_t i = 0; i < pile->count; i++) {
-            having += (size_t)mc_words_have(&pile->items[i].words, question->items[w]);
+            having += (size_t)mc_terms_have(&pile->items[i].words, question->items[w]);
         }
         for (size_t i = 0; having > 0 && i < pile->count; i++) {
-            if (mc_words_have(&pile->items[i].words, question->items[w])) {
+            if (mc_terms_have(&pile->items[i].words, question->items[w])) {
                 pile->items[i].score += weight(pile->count, having);
             }
         }
@@ -241,6 +241,17 @@ static int by_worth(const void *left, const void *right)
     return date != 0 ? date : (a->place > b->place ? -1 : 1);
 }
 
+/* The same line comes by several ways (a tool, injected context), with something before or after it. */
+static int is_repeated(const char *text, const char *const *quoted, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strstr(quoted[i], text) || strstr(text, quoted[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* The best line, and others that are nearly as good; the caller frees it. */
 static char *quote(struct pile *pile)
 {
@@ -248,15 +259,16 @@ static char *quote(struct pile *pile)
         qsort(pile->items, pile->count, sizeof *pile->items, by_worth);
     }
     struct mc_buf out = MC_BUF_OWN;
-    size_t quoted = 0;
-    for (size_t i = 0; i < pile->count && quoted < QUOTES_MAX; i++) {
+    const char *quoted[QUOTES_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < pile->count && count < QUOTES_MAX; i++) {
         const struct evidence *line = &pile->items[i];
         if (line->score == 0 || line->score * 4 < pile->items[0].score * 3) {
             break;
         }
-        if (out.len == 0 || !strstr(mc_buf_text(&out), line->text)) {
-            mc_buf_putf(&out, "%s%s", out.len ? "\n" : "", line->text);
-            quoted++;
+        if (!is_repeated(line->text, quoted, count)) {
+            mc_buf_putf(&out, "%s%s", count ? "\n" : "", line->text);
+            quoted[count++] = line->text;
         }
     }
     return out.len ? mc_buf_take(&out) : mc_strdup(ignorance);
@@ -300,12 +312,12 @@ int mc_script_extractive(const json_t *request, const json_t *messages, const js
         return 0;
     }
     struct pile pile = {NULL, 0, 0};
-    struct mc_words words;
+    struct mc_terms words;
     collect(messages, asked, &pile);
-    mc_words_of(question, strlen(question), &words);
+    mc_terms_of(question, strlen(question), &words);
     score_all(&pile, &words);
     out->text = quote(&pile);
-    mc_words_release(&words);
+    mc_terms_release(&words);
     pile_release(&pile);
     return 0;
 }

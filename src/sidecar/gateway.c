@@ -11,6 +11,8 @@
 #include "base/mem.h"
 #include "sidecar/exchange.h"
 
+enum { FAREWELL_MS = 1000 }; /* for the errors with which calls are broken off to reach their clients */
+
 struct mc_gateway {
     struct mc_gateway_parts parts;
     struct mc_cancel cancel;
@@ -132,6 +134,7 @@ void mc_gateway_stop(struct mc_gateway *gateway, int64_t grace_ms)
     int listening = MHD_quiesce_daemon(gateway->daemon);
     await_quiet(gateway, grace_ms);
     mc_cancel_raise(&gateway->cancel);
+    await_quiet(gateway, FAREWELL_MS);
     MHD_stop_daemon(gateway->daemon);
     if (listening >= 0) {
         close(listening);

@@ -97,7 +97,7 @@ struct mc_admission mc_ledger_admit(struct mc_ledger *ledger)
     ledger->step_calls++;
     if (ledger->budget_usd >= 0 && ledger->spent_usd >= ledger->budget_usd) {
         refuse(&admission, MC_RULE_BUDGET,
-               mc_strf("the budget of %.4f USD is spent (%.4f)", ledger->budget_usd, ledger->spent_usd));
+               mc_strf("the budget of %.6f USD is spent (%.6f)", ledger->budget_usd, ledger->spent_usd));
     } else if (ledger->budget_tokens >= 0 && ledger->spent_tokens >= ledger->budget_tokens) {
         refuse(&admission, MC_RULE_BUDGET,
                mc_strf("the budget of %lld tokens is spent (%lld)", (long long)ledger->budget_tokens,

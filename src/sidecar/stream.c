@@ -15,7 +15,9 @@ enum { TAIL_MS = 2000 }; /* how long the end of the connection may take after th
 static void end_stream(struct mc_exchange *x)
 {
     mc_exchange_tell(x);
-    mc_buf_put(&x->pass, mc_buf_text(&x->held), x->held.len);
+    if (!x->broken) {
+        mc_buf_put(&x->pass, mc_buf_text(&x->held), x->held.len);
+    }
     mc_buf_clear(&x->held);
     x->ended = 1;
 }
@@ -166,6 +168,7 @@ enum MHD_Result mc_exchange_stream(struct mc_exchange *x)
     }
     if (x->broken) {
         MC_AUTOFREE char *message = mc_strdup(x->error ? x->error : "the call could not be recorded");
+        x->status = x->status < 400 ? 500 : x->status;
         return mc_exchange_fail(x, x->status, x->status == 403 ? "tool_called" : "upstream", message);
     }
     struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, MC_PIECE, read_stream, x, NULL);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fs.h"
+
 static void volumes_and_their_labels(void **state)
 {
     struct bench *bench = *state;
@@ -165,13 +167,66 @@ static void volume_outlives_its_containers(void **state)
     ok(mc_volume_remove(bench->engine, volume, bench->labels, soon(), &fault));
 }
 
+/* Writes a file on a new volume mounted as `mount` says, as the container's user; the exit code. What the volume then
+ * holds is in *seen as JSON text. The volume goes too. */
+static int write_on_volume(struct bench *bench, struct mc_mount mount, const struct mc_volume_owner *owner, char **seen)
+{
+    MC_AUTOFREE char *volume = new_name(bench, "v");
+    MC_AUTOFREE char *name = new_name(bench, "c");
+    MC_AUTOFREE char *file = mc_path_join(mount.path, "new");
+    ok(mc_volume_create(bench->engine, volume, bench->labels, soon(), &fault));
+    if (owner) {
+        const char *const volumes[] = {volume, NULL};
+        ok(mc_volume_give(bench->engine, bench->image, volumes, *owner, bench->labels, soon(), &fault));
+    }
+    mount.volume = volume;
+    struct mc_container_spec spec = guest_spec(bench, name, GUEST("write", file));
+    spec.mounts = &mount;
+    spec.mount_count = 1;
+    char *id = NULL;
+    ok(mc_container_create(bench->engine, &spec, &id, soon(), &fault));
+    ok(mc_container_start(bench->engine, id, soon(), &fault));
+    MC_AUTOCONTAINER struct mc_container done = {.raw = NULL};
+    ok(mc_container_wait(bench->engine, id, &done, soon(), &fault));
+    MC_AUTOJSON json_t *files = json_object();
+    struct mc_archive_limits limits = {.files = 10, .bytes = 100};
+    ok(mc_archive_get(bench->engine, id, mount.path, limits, collect, files, soon(), &fault));
+    *seen = mc_json_text(files);
+    discard(bench, id);
+    ok(mc_volume_remove(bench->engine, volume, bench->labels, soon(), &fault));
+    return done.exit_code;
+}
+
+#define WRITTEN "\"new\":{\"mode\":420,\"size\":7,\"text\":\"written\"}"
+
+/* A new volume is root's on Docker, the user's on Podman; given away it is the user's on both, and nothing is copied
+ * into it unless that was asked for. */
+static void volumes_owner(void **state)
+{
+    struct bench *bench = *state;
+    const struct mc_volume_owner user = {.uid = 10001, .gid = 10001, .mode = 0700};
+    MC_AUTOFREE char *plain = NULL;
+    int podman = mc_engine_about(bench->engine)->kind == MC_ENGINE_PODMAN;
+    assert_int_equal(write_on_volume(bench, (struct mc_mount){.path = "/vol"}, NULL, &plain), podman ? 0 : 1);
+    assert_string_equal(plain, podman ? "{" WRITTEN "}" : "{}");
+    MC_AUTOFREE char *given = NULL;
+    assert_int_equal(write_on_volume(bench, (struct mc_mount){.path = "/vol"}, &user, &given), 0);
+    assert_string_equal(given, "{" WRITTEN "}");
+    MC_AUTOFREE char *empty = NULL;
+    assert_int_equal(write_on_volume(bench, (struct mc_mount){.path = "/data"}, &user, &empty), 0);
+    assert_string_equal(empty, "{" WRITTEN "}");
+    MC_AUTOFREE char *copied = NULL;
+    assert_int_equal(write_on_volume(bench, (struct mc_mount){.path = "/data", .copy_up = 1}, NULL, &copied), 0);
+    assert_string_equal(copied, "{" WRITTEN ",\"seed\":{\"mode\":416,\"size\":4,\"text\":\"seed\"}}");
+}
+
 int run_file_tests(struct bench *bench)
 {
 #define TEST(f) cmocka_unit_test_prestate(f, bench)
     const struct CMUnitTest tests[] = {
         TEST(volumes_and_their_labels),       TEST(files_in_and_out),
         TEST(missing_folder_is_said),         TEST(large_file_streams),
-        TEST(volume_outlives_its_containers),
+        TEST(volume_outlives_its_containers), TEST(volumes_owner),
     };
 #undef TEST
     return cmocka_run_group_tests_name("volumes and files", tests, NULL, NULL);

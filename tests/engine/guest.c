@@ -9,6 +9,7 @@
  *   eat               takes memory until it is killed
  *   stubborn          ignores SIGTERM; says "ready" first
  *   sleep N           sleeps N seconds
+ *   write PATH        writes a file there, or says why not
  *   limits            prints its limits and who it is
  *   timeout -s KILL N argv...  as coreutils does (the image links "timeout" to this program)
  */
@@ -142,6 +143,14 @@ int main(int argc, char **argv)
     }
     if (strcmp(what, "sleep") == 0) {
         return (int)sleep((unsigned)number);
+    }
+    if (strcmp(what, "write") == 0 && argc > 2) {
+        FILE *file = fopen(argv[2], "w");
+        if (!file) {
+            perror(argv[2]);
+            return 1;
+        }
+        return fputs("written", file) < 0 || fclose(file) != 0;
     }
     return strcmp(what, "limits") == 0 ? limits() : 99;
 }

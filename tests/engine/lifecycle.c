@@ -290,6 +290,12 @@ static void programs_run_inside(void **state)
     assert_int_equal(result.exit_code, 137);
     assert_true(result.killed);
 
+    /* Where there is no `timeout`, it runs without. */
+    exec = (struct mc_exec){
+        .argv = GUEST("exit", "8"), .env = (const char *const[]){"PATH=/nowhere", NULL}, .kill_after_s = 5};
+    ok(mc_exec_run(bench->engine, id, &exec, NULL, NULL, &result, soon(), &fault));
+    assert_int_equal(result.exit_code, 8);
+
     exec = (struct mc_exec){.argv = (const char *const[]){"/nothing-here", NULL}, .kill_after_s = 0};
     ok(mc_exec_run(bench->engine, id, &exec, NULL, NULL, &result, soon(), &fault));
     assert_true(result.exit_code == 126 || result.exit_code == 127);

@@ -194,7 +194,7 @@ class GuardTest(unittest.TestCase):
         self.assertEqual(self.guard.usage.tokens(), {"input": None, "cached_input": None, "output": None, "reasoning": None})
         self.guard.note_usage(full)
         self.guard.note_usage(full)
-        self.assertEqual(self.guard.usage.tokens(), {"input": 10, "cached_input": 4, "output": 2, "reasoning": None})
+        self.assertEqual(self.guard.usage.tokens(), {"input": 6, "cached_input": 4, "output": 2, "reasoning": None})
         self.guard.note_usage(types.SimpleNamespace(usage=None))
         self.assertEqual(self.guard.usage.tokens()["input"], None)
         self.assertEqual(self.guard.usage.calls, 2)

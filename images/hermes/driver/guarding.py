@@ -119,12 +119,15 @@ def text_of(content):
 
 
 class Usage:
-    """What a turn's model calls used, as the endpoint said; a number that any call left out is unknown."""
+    """What a turn's model calls used, as the endpoint said, in disjoint classes; a number that any call left out is
+    unknown. Where an endpoint does not tell a share (cached, reasoning) apart, the whole stands in the class that
+    includes it."""
 
     FIELDS = {
         "input": ("prompt_tokens",), "cached_input": ("prompt_tokens_details", "cached_tokens"),
         "output": ("completion_tokens",), "reasoning": ("completion_tokens_details", "reasoning_tokens"),
     }
+    SHARES = {"input": "cached_input", "output": "reasoning"}
 
     def __init__(self):
         self.calls = 0
@@ -132,12 +135,20 @@ class Usage:
 
     def add(self, raw):
         self.calls += 1
-        for field, path in self.FIELDS.items():
-            value = raw
-            for key in path:
-                value = value.get(key) if isinstance(value, dict) else getattr(value, key, None)
-            known = isinstance(value, int) and self._sums[field] is not None
-            self._sums[field] = self._sums[field] + value if known else None
+        counts = {field: self._count(raw, path) for field, path in self.FIELDS.items()}
+        for whole, share in self.SHARES.items():
+            if counts[whole] is not None and counts[share] is not None:
+                counts[whole] = max(0, counts[whole] - counts[share])
+        for field, count in counts.items():
+            known = count is not None and self._sums[field] is not None
+            self._sums[field] = self._sums[field] + count if known else None
+
+    @staticmethod
+    def _count(raw, path):
+        value = raw
+        for key in path:
+            value = value.get(key) if isinstance(value, dict) else getattr(value, key, None)
+        return value if isinstance(value, int) else None
 
     def tokens(self):
         return dict(self._sums) if self.calls else dict.fromkeys(self.FIELDS)

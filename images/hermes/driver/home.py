@@ -24,7 +24,7 @@ def check_config(config):
         kind = CONFIG_KEYS.get(key)
         if kind is None or not isinstance(value, kind):
             raise FrameError(f"initialize: config.{key} is unknown or of the wrong type")
-    if config.get("probe_memory", "read") not in ("read", "write"):
+    if config.get("probe_memory", "write") not in ("read", "write"):
         raise FrameError("initialize: config.probe_memory is read or write")
 
 

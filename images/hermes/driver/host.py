@@ -38,8 +38,8 @@ class Host:
             setattr(module, name, (lambda: "") if module is run_agent else "")
         self.provider = (init.get("provider") or {}).get("name", "")
         self.allow = init["tools"]["allow"]
-        self.kind = "probe"  # of what runs now; a probe leaves no trace in memory
-        self._probes_write = init["config"].get("probe_memory", "read") == "write"
+        self.kind = "probe"  # of what runs now
+        self._probes_write = init["config"].get("probe_memory", "write") == "write"
         self._loader = Loader(lambda: self.kind == "turn" or self._probes_write)
         GUARD.configure(self.allow, init["limits"]["tool_calls"], self.provider)
         self.stopper = Stopper()

@@ -1,4 +1,4 @@
-#include "sidecar/words.h"
+#include "sidecar/terms.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static void fold(char *word)
     }
 }
 
-int mc_words_have(const struct mc_words *words, const char *word)
+int mc_terms_have(const struct mc_terms *words, const char *word)
 {
     for (size_t i = 0; i < words->count; i++) {
         if (strcmp(words->items[i], word) == 0) {
@@ -68,9 +68,9 @@ int mc_words_have(const struct mc_words *words, const char *word)
     return 0;
 }
 
-void mc_words_of(const char *text, size_t length, struct mc_words *out)
+void mc_terms_of(const char *text, size_t length, struct mc_terms *out)
 {
-    *out = (struct mc_words){NULL, 0, 0};
+    *out = (struct mc_terms){NULL, 0, 0};
     for (size_t at = 0; at < length;) {
         size_t end = at;
         while (end < length && is_letter((unsigned char)text[end])) {
@@ -86,7 +86,7 @@ void mc_words_of(const char *text, size_t length, struct mc_words *out)
         }
         int stop = is_stop_word(word);
         fold(word);
-        if (stop || mc_words_have(out, word)) {
+        if (stop || mc_terms_have(out, word)) {
             free(word);
         } else {
             out->items = mc_grow(out->items, out->count, &out->capacity, sizeof *out->items);
@@ -96,11 +96,11 @@ void mc_words_of(const char *text, size_t length, struct mc_words *out)
     }
 }
 
-void mc_words_release(struct mc_words *words)
+void mc_terms_release(struct mc_terms *words)
 {
     for (size_t i = 0; i < words->count; i++) {
         free(words->items[i]);
     }
     free(words->items);
-    *words = (struct mc_words){NULL, 0, 0};
+    *words = (struct mc_terms){NULL, 0, 0};
 }

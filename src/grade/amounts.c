@@ -76,10 +76,13 @@ static size_t read_spelled(const struct mc_words *w, size_t i, double *value)
         double small;
         size_t length = read_small(w, next, &small);
         const struct named *scale = FIND(scales, mc_word_at(w, at));
-        if (length > 0 && (!seen || part >= 100 || (part == 0 && total > 0))) {
+        if (length > 0 && seen == 1 && part >= 10 && part < 100 && small >= 10 && total == 0 && next == at) {
+            part = part * 100 + small; /* "twenty-three fifty" */
+            at += length;
+        } else if (length > 0 && (!seen || part >= 100 || (part == 0 && total > 0))) {
             part += small;
             at = next + length;
-        } else if (scale && (seen || (in(w, at, " hundred thousand million billion dozen ") && i == at && 0))) {
+        } else if (scale && seen) {
             part = part > 0 ? part * scale->value : scale->value;
             if (scale->value >= 1e3) {
                 total += part;
@@ -305,6 +308,12 @@ size_t mc_amount_read(const struct mc_words *words, size_t at, struct mc_amount 
         i += read_unit(words, i, out);
     }
     out->bound = is_bound(words, at);
+    struct mc_amount upto;
+    if (at > 0 && is(words, at - 1, "between") && is(words, i, "and") && i + 1 < words->count &&
+        mc_amount_read(words, i + 1, &upto) > 0) {
+        i += 1 + mc_amount_read(words, i + 1, &upto);
+        out->bound = 1;
+    }
     return i - at;
 }
 

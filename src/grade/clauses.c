@@ -107,6 +107,9 @@ static int starts_clause(const struct mc_words *words, size_t i)
         return !mc_word_is(words, i, "until");
     }
     if (mc_word_is(words, i, "but")) {
+        if (i > 0 && mc_word_in(words, i - 1, " anywhere anyone anything nothing everyone everything nobody all any ")) {
+            return 0; /* "anywhere but Sam's" */
+        }
         return tail_length(words, i) == 0;
     }
     if (mc_word_is(words, i, "and")) {

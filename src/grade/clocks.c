@@ -435,7 +435,7 @@ size_t mc_clock_read(const struct mc_words *words, size_t at, const struct mc_ca
         more = read_one(words, end + 1, calendar, 0, &until, &g);
         f.sure = 1;
     }
-    int changed = is(words, end, "to") && at > 0 && !is(words, at - 1, "from") && !f.sure;
+    int changed = is(words, end, "to") && at > 0 && (is(words, at - 1, "from") ? mc_change_before(words, at - 1) : !f.sure);
     if (more > 0 && (f.sure || g.sure) && !changed && !mc_word_joined_after(words, end + more)) {
         /* "7-9pm": the half of the day at the end goes for both, unless that turns the range round. */
         if (f.half == HALF_UNKNOWN && (g.half == HALF_AM || g.half == HALF_PM)) {

@@ -79,6 +79,10 @@ static int weekday_at(const struct parser *p, size_t i)
     if (i >= p->words->count || p->words->items[i].kind != MC_WORD_ALPHA || mc_word_joined_before(p->words, i)) {
         return -1;
     }
+    if (i > 0 && p->words->items[i - 1].upper &&
+        in(p, i - 1, " good black cyber ash palm easter super fat holy maundy ")) {
+        return -1; /* "Good Friday" is a day of its own */
+    }
     for (int d = 0; d < 7; d++) {
         if (in(p, i, names[d]) || (p->words->items[i].upper && is(p, i, capital[d]) && capital[d][0])) {
             return d;
@@ -513,6 +517,10 @@ static size_t read_weekday(const struct parser *p, size_t i, struct mc_date *out
         out->choices = 2;
         out->choice[1] = (struct mc_days){out->choice[0].lo - 7, out->choice[0].hi - 7};
     }
+    if (is(p, at, "week") && !qualified) {
+        *out = day_of(out->choice[0].lo + 7); /* "Friday week" */
+        return at + 1 - i;
+    }
     int64_t monday;
     size_t week = read_week(p, at, &monday);
     if (week > 0 && !qualified) {
@@ -651,8 +659,9 @@ static size_t read_ago(const struct parser *p, size_t i, struct mc_date *out)
         *out = shifted(c, c->today, lo, hi, months, -1);
         return at + 1 - i;
     }
-    if (is(p, at, "from") && in(p, at + 1, " now today tomorrow ")) {
-        *out = shifted(c, c->today + (is(p, at + 1, "tomorrow") ? 1 : 0), lo, hi, months, 1);
+    if (is(p, at, "from") && in(p, at + 1, " now today tomorrow yesterday ")) {
+        int near = is(p, at + 1, "tomorrow") ? 1 : is(p, at + 1, "yesterday") ? -1 : 0;
+        *out = shifted(c, c->today + near, lo, hi, months, 1);
         return at + 2 - i;
     }
     if (is(p, at, "from")) {
@@ -819,7 +828,7 @@ static size_t read_year(const struct parser *p, size_t i, struct mc_date *out)
 /* "between 26 March and 20 April 2023", "from Friday to Sunday". */
 static size_t read_between(const struct parser *p, size_t i, struct mc_date *out)
 {
-    if (!in(p, i, " between from ")) {
+    if (!in(p, i, " between from ") || (is(p, i, "from") && mc_change_before(p->words, i))) {
         return 0;
     }
     struct mc_date a;

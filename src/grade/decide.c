@@ -101,12 +101,31 @@ static int is_reference(const struct decision *d, const struct mc_mention *m)
     return 0;
 }
 
+/* "... since Sam's basement flooded": a wrong name in the reason for a right one. */
+static int is_reason(const struct decision *d, const struct mc_mention *m)
+{
+    const struct mc_words *words = &d->hearing->said->words;
+    size_t begin = mc_clause_first(words, m->first);
+    if (d->slot->match != MC_MATCH_ENTITY || !mc_word_in(words, begin, " since because as ") ||
+        words->items[begin].sentence != words->items[m->first].sentence) {
+        return 0;
+    }
+    for (size_t i = 0; i < d->mentions->count; i++) {
+        const struct mc_mention *other = &d->mentions->items[i];
+        if (other->rank == MC_RANK_RIGHT && strength(other->stance) > 0 && other->last < begin) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static const struct mc_mention *strongest(const struct decision *d, enum mc_rank rank)
 {
     const struct mc_mention *best = NULL;
     for (size_t i = 0; i < d->mentions->count; i++) {
         const struct mc_mention *m = &d->mentions->items[i];
-        if (m->rank != rank || strength(m->stance) == 0 || (rank == MC_RANK_OTHER && is_reference(d, m))) {
+        if (m->rank != rank || strength(m->stance) == 0 || (rank == MC_RANK_OTHER && is_reference(d, m)) ||
+            (rank == MC_RANK_WRONG && is_reason(d, m))) {
             continue;
         }
         if (!best || strength(m->stance) > strength(best->stance)) {

@@ -32,7 +32,8 @@ struct finder {
     struct known *known;
     size_t known_count;
     int units_open; /* a length of time may be what is asked */
-    int speakers;   /* who said it may be what is asked */
+    int asks_report; /* who said it is what is asked */
+    int asks_belief; /* who wanted or thought it is */
     struct mc_mentions *out;
 };
 
@@ -313,23 +314,24 @@ static size_t read_phrase(const struct finder *f, size_t at, struct mc_mention *
     return best;
 }
 
-/* "Priya said", "Sam suggested": named as who says it, not as what is asked for. */
-static int is_speaker(const struct mc_said *said, size_t last)
+/* "Priya said", "Sam suggested": named as who says it, not as what is asked for, unless the question asks for that. */
+static int is_speaker(const struct finder *f, size_t last)
 {
-    const struct mc_cue *report = mc_said_cue(said, MC_CUE_REPORT, last + 1);
-    const struct mc_cue *belief = mc_said_cue(said, MC_CUE_BELIEF, last + 1);
-    return (report && report->first == last + 1) || (belief && belief->first == last + 1);
+    const struct mc_cue *report = mc_said_cue(f->said, MC_CUE_REPORT, last + 1);
+    const struct mc_cue *belief = mc_said_cue(f->said, MC_CUE_BELIEF, last + 1);
+    return (report && report->first == last + 1 && !f->asks_report) ||
+           (belief && belief->first == last + 1 && !f->asks_belief);
 }
 
-/* The question asks who said or thought something. */
-static int asks_for_speaker(const char *question)
+/* Whether the question asks who said, or who thought or wanted something. */
+static void read_asked(struct finder *f, const char *question)
 {
-    if (!question) {
-        return 0;
+    if (question) {
+        MC_AUTOSAID struct mc_said asked;
+        mc_said_read(question, strlen(question), &asked);
+        f->asks_report = mc_said_cue(&asked, MC_CUE_REPORT, 0) != NULL;
+        f->asks_belief = mc_said_cue(&asked, MC_CUE_BELIEF, 0) != NULL;
     }
-    MC_AUTOSAID struct mc_said asked;
-    mc_said_read(question, strlen(question), &asked);
-    return mc_said_cue(&asked, MC_CUE_REPORT, 0) != NULL || mc_said_cue(&asked, MC_CUE_BELIEF, 0) != NULL;
 }
 
 static int asks_for_length(const char *question)
@@ -373,7 +375,7 @@ static size_t find_at(const struct finder *f, size_t at)
     if (phrased > 0) {
         phrase.last = at + phrased - 1;
         phrase.stance = mc_said_stance(f->said, phrase.first, phrase.last);
-        if (f->slot->match == MC_MATCH_ENTITY && !f->speakers && is_speaker(f->said, phrase.last)) {
+        if (f->slot->match == MC_MATCH_ENTITY && is_speaker(f, phrase.last)) {
             phrase.stance = MC_STANCE_SPEAKER;
         }
         add_mention(f->out, phrase);
@@ -534,7 +536,7 @@ void mc_mentions_find(const struct mc_slot *slot, const struct mc_calendar *cale
     if (slot->expected) {
         read_known(&f, &f.known[f.known_count++], slot->expected, 0);
     }
-    f.speakers = asks_for_speaker(question);
+    read_asked(&f, question);
     f.units_open = asks_for_length(question);
     add_known(&f, &slot->alternatives, 0);
     add_known(&f, &slot->forbidden, 1);

@@ -59,8 +59,9 @@ static int capital_fits(const struct mc_words *phrase, size_t i, const struct mc
 /* "Sam's sister" is not Sam. */
 static int is_someones(const struct mc_words *words, size_t last)
 {
-    return mc_word_in(words, last + 1, " 's ' ") &&
-           mc_word_in(words, last + 2,
+    size_t owned = mc_word_is(words, last, "'s") ? last + 1 : last + 2;
+    return (owned == last + 1 || mc_word_in(words, last + 1, " 's ' ")) &&
+           mc_word_in(words, owned,
                       " sister brother mom mother dad father wife husband son daughter friend cousin aunt uncle boss partner "
                       "girlfriend boyfriend roommate neighbor neighbour kid kids assistant parents family coworker "
                       "colleague nephew niece grandma grandpa grandmother grandfather team ex ");

@@ -57,7 +57,7 @@ struct reading {
     size_t first, last;     /* the mention */
     size_t from, to;        /* its clause */
     const struct mc_cue *negation, *time, *belief, *report, *hedge, *likely, *condition, *change;
-    int past_back, now_back, negation_back, was_negated_change, condition_back, no_longer, replaced_by;
+    int past_back, now_back, negation_back, was_negated_change, condition_back, no_longer, replaced_by, habit;
 };
 
 /* A new subject after the cue ends its reach: "not at Sam's it's at Jordan's". */
@@ -143,6 +143,9 @@ static void read_forward(struct reading *r, const struct mc_cue *cue)
     case MC_CUE_CONDITION:
         r->condition = cue;
         break;
+    case MC_CUE_HABIT:
+        r->habit = 1;
+        break;
     default:
         break;
     }
@@ -179,6 +182,9 @@ static void read_back(struct reading *r, const struct mc_cue *cue)
         break;
     case MC_CUE_LIKELY:
         r->likely = cue;
+        break;
+    case MC_CUE_HABIT:
+        r->habit |= !anything_after(words, cue->last + 1, r->to);
         break;
     case MC_CUE_REPORT:
         if (!anything_after(words, cue->last + 1, r->to)) {
@@ -272,7 +278,7 @@ static int follows_condition(const struct mc_said *said, size_t from)
         return 0;
     }
     size_t first = mc_clause_first(words, from - 1);
-    if (!mc_word_in(words, first, " if unless assuming ") &&
+    if (!mc_word_in(words, first, " if assuming ") &&
         !(mc_word_is(words, first, "in") && mc_word_is(words, first + 1, "case"))) {
         return 0;
     }
@@ -397,6 +403,9 @@ enum mc_stance mc_said_stance(const struct mc_said *said, size_t first, size_t l
     }
     if (time == MC_STANCE_PAST || time == MC_STANCE_NOW) {
         return time;
+    }
+    if (r.habit) {
+        return MC_STANCE_WAS;
     }
     if (r.report) {
         return MC_STANCE_REPORTED;

@@ -37,6 +37,7 @@ enum mc_cue_kind {
     MC_CUE_PAST_EITHER, /* forward, or back where nothing follows: "originally" */
     MC_CUE_WAS,
     MC_CUE_IS,
+    MC_CUE_HABIT, /* "usually": what holds unless something else does */
     MC_CUE_NOW,
     MC_CUE_NOW_EITHER,
     MC_CUE_CHANGE, /* "moved": then "from" is past and "to" is now */

@@ -32,8 +32,32 @@ static int ends_or_mark(const struct mc_words *words, size_t i)
            words->items[i].sentence != words->items[i - 1].sentence;
 }
 
+/* "He did.", "She isn't.": the whole sentence is a pronoun and a verb. */
+static size_t read_short(const struct mc_words *words, size_t at, int *out)
+{
+    if (mc_sentence_first(words, at) != at || !mc_word_in(words, at, " he she it they there we ") ||
+        !mc_word_in(words, at + 1, " did does do is are was were has have had will can isnt didnt doesnt wo ca ")) {
+        return 0;
+    }
+    size_t end = at + 2;
+    int denied = mc_word_in(words, at + 1, " isnt didnt doesnt ");
+    if (mc_word_in(words, end, " n't not ")) {
+        denied = 1;
+        end++;
+    }
+    if (!ends_or_mark(words, end)) {
+        return 0;
+    }
+    *out = !denied;
+    return end - at;
+}
+
 size_t mc_yesno_read(const struct mc_words *words, size_t at, int *out)
 {
+    size_t length = read_short(words, at, out);
+    if (length > 0) {
+        return length;
+    }
     if (mc_word_joined_before(words, at) || mc_word_joined_after(words, at)) {
         return 0;
     }
@@ -56,6 +80,18 @@ size_t mc_yesno_read(const struct mc_words *words, size_t at, int *out)
         (ends_or_mark(words, at + 1) || mc_word_in(words, at + 1, " yet anymore really likely "))) {
         *out = 0;
         return ends_or_mark(words, at + 1) ? 1 : 2;
+    }
+    return 0;
+}
+
+int mc_change_before(const struct mc_words *words, size_t at)
+{
+    for (size_t k = 1; k <= 5 && k <= at; k++) {
+        if (mc_word_in(words, at - k,
+                       " moved moving move changed change switched shifted rescheduled rebooked pushed bumped updated "
+                       "postponed delayed went goes corrected ")) {
+            return 1;
+        }
     }
     return 0;
 }

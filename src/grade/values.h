@@ -67,6 +67,9 @@ int mc_amount_equal(const struct mc_words *expected_words, const struct mc_amoun
 /* A whole number in words or digits at `at`: 1 to 9999. Words taken, 0 where none. */
 size_t mc_small_number_read(const struct mc_words *words, size_t at, int *out);
 
+/* "moved", "bumped" shortly before word `at`: then "from A to B" is a change and no range. */
+int mc_change_before(const struct mc_words *words, size_t at);
+
 /* 1 yes, 0 no. */
 size_t mc_yesno_read(const struct mc_words *words, size_t at, int *out);
 

@@ -349,6 +349,31 @@ static size_t read_zone(const struct mc_words *w, size_t i, const struct mc_cale
     return 0;
 }
 
+/* "2026-08-08T20:00:00-04:00", from the hour on: words taken, 0 where it is none. */
+static size_t read_iso(const struct mc_words *w, size_t i, const struct mc_calendar *c, struct mc_clock *out)
+{
+    struct face f;
+    if (i < 2 || !is(w, i - 1, "t") || !is_glued(w, i) || !is_glued(w, i - 1) || w->items[i - 2].kind != MC_WORD_NUMBER) {
+        return 0;
+    }
+    size_t length = read_face(w, i, &f);
+    if (length < 3 || f.hour > 23) {
+        return 0;
+    }
+    size_t at = i + length;
+    int offset = c->zone_offset;
+    if (is(w, at, "z") && is_glued(w, at)) {
+        offset = 0;
+        at++;
+    } else if (in(w, at, " + - ") && is_digits(w, at + 1, 2, 2) && is(w, at + 2, ":") && is_digits(w, at + 3, 2, 2)) {
+        offset = (atoi(w->items[at + 1].norm) * 60 + atoi(w->items[at + 3].norm)) * (is(w, at, "-") ? -1 : 1);
+        at += 4;
+    }
+    int minutes = ((f.hour * 60 + f.minute + c->zone_offset - offset) % DAY + DAY) % DAY;
+    *out = (struct mc_clock){.choice = {minutes, minutes}, .choices = 1, .until = -1};
+    return at - i;
+}
+
 static int is_bound(const struct mc_words *w, size_t i)
 {
     if (i == 0) {
@@ -421,7 +446,11 @@ size_t mc_clock_read(const struct mc_words *words, size_t at, const struct mc_ca
         return 0;
     }
     struct face f;
-    size_t length = read_one(words, at, calendar, 0, out, &f);
+    size_t length = read_iso(words, at, calendar, out);
+    if (length > 0) {
+        return length;
+    }
+    length = read_one(words, at, calendar, 0, out, &f);
     if (length == 0) {
         return 0;
     }

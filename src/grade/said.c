@@ -75,8 +75,10 @@ static int fresh_subject(const struct mc_words *words, size_t from, size_t to)
 static size_t words_between(const struct mc_words *words, size_t from, size_t to)
 {
     size_t count = 0;
+    int brackets = 0; /* what stands in them is passed over */
     for (size_t i = from; i < to; i++) {
-        count += words->items[i].kind != MC_WORD_MARK && words->items[i].norm[0] != '\'';
+        brackets += mc_word_is(words, i, "(") - (brackets > 0 && mc_word_is(words, i, ")"));
+        count += brackets == 0 && words->items[i].kind != MC_WORD_MARK && words->items[i].norm[0] != '\'';
     }
     return count;
 }

@@ -31,14 +31,14 @@ struct finder {
     const struct mc_said *said;
     struct known *known;
     size_t known_count;
-    int units_open; /* a length of time may be what is asked */
+    int units_open;  /* a length of time may be what is asked */
     int asks_report; /* who said it is what is asked */
     int asks_belief; /* who wanted or thought it is */
     struct mc_mentions *out;
 };
 
-static size_t read_value(enum mc_match match, const struct mc_words *words, size_t at, const struct mc_calendar *calendar,
-                         union value *out)
+static size_t read_value(enum mc_match match, const struct mc_words *words, size_t at,
+                         const struct mc_calendar *calendar, union value *out)
 {
     switch (match) {
     case MC_MATCH_DATE:
@@ -152,8 +152,7 @@ static int equals(const struct finder *f, const struct known *k, const union val
     case MC_MATCH_TIME:
         return mc_clock_equal(&k->value.clock, &said->clock);
     case MC_MATCH_NUMBER:
-        return mc_amount_equal(&k->words, &k->value.amount, &f->said->words, &said->amount,
-                               f->units_open);
+        return mc_amount_equal(&k->words, &k->value.amount, &f->said->words, &said->amount, f->units_open);
     case MC_MATCH_YESNO:
     case MC_MATCH_STATUS:
         return k->value.state == said->state;
@@ -494,7 +493,8 @@ static void unsettle_choices(const struct mc_said *said, struct mc_mentions *men
         for (size_t k = a->last + 1; k < b->first && gap <= 5; k++) {
             has_or |= mc_word_is(&said->words, k, "or");
         }
-        if (has_or && a->rank != b->rank && said->words.items[a->last].sentence == said->words.items[b->first].sentence) {
+        if (has_or && a->rank != b->rank &&
+            said->words.items[a->last].sentence == said->words.items[b->first].sentence) {
             a->stance = a->stance < MC_STANCE_HEDGED ? MC_STANCE_HEDGED : a->stance;
             b->stance = b->stance < MC_STANCE_HEDGED ? MC_STANCE_HEDGED : b->stance;
         }

@@ -20,8 +20,9 @@ void mc_said_release(struct mc_said *said)
 
 const char *mc_stance_name(enum mc_stance stance)
 {
-    static const char *const names[] = {"asserted", "asserted",    "current",  "likely",   "reported", "was",      "past",
-                                        "hedged",   "conditional", "believed", "question", "negated", "speaker",  "retracted"};
+    static const char *const names[] = {"asserted", "asserted", "current", "likely",      "reported",
+                                        "was",      "past",     "hedged",  "conditional", "believed",
+                                        "question", "negated",  "speaker", "near",        "retracted"};
     return names[stance];
 }
 
@@ -54,10 +55,10 @@ const struct mc_cue *mc_said_cue(const struct mc_said *said, enum mc_cue_kind ki
 /* What the cues of one clause say about one mention. */
 struct reading {
     const struct mc_said *said;
-    size_t first, last;     /* the mention */
-    size_t from, to;        /* its clause */
+    size_t first, last; /* the mention */
+    size_t from, to;    /* its clause */
     const struct mc_cue *negation, *time, *belief, *report, *hedge, *likely, *condition, *change;
-    int past_back, now_back, negation_back, was_negated_change, condition_back, no_longer, replaced_by, habit;
+    int past_back, now_back, negation_back, was_negated_change, condition_back, no_longer, replaced_by, habit, near;
 };
 
 /* A new subject after the cue ends its reach: "not at Sam's it's at Jordan's". */
@@ -148,6 +149,9 @@ static void read_forward(struct reading *r, const struct mc_cue *cue)
     case MC_CUE_HABIT:
         r->habit = 1;
         break;
+    case MC_CUE_NEAR:
+        r->near = words_between(words, cue->last + 1, r->first) <= 1;
+        break;
     default:
         break;
     }
@@ -204,8 +208,9 @@ static int side_of_change(const struct reading *r)
     const struct mc_words *words = &r->said->words;
     const char *verb = mc_word_at(words, r->change->first);
     int trades = mc_norm_in(verb, " swapped swap swaps traded exchanged replaced ");
-    int plain = trades || mc_norm_in(verb, " moved moving move moves changed changes changing change switched switching "
-                                           "shifted rescheduled relocated ");
+    int plain =
+        trades || mc_norm_in(verb, " moved moving move moves changed changes changing change switched switching "
+                                   "shifted rescheduled relocated ");
     const char *links = trades ? " for with " : " to until -> ";
     int has_from = 0;
     int has_link = 0;
@@ -214,12 +219,15 @@ static int side_of_change(const struct reading *r)
         if (mc_word_is(words, i, "from")) {
             has_from = 1;
             has_link = 0;
-        } else if (mc_word_in(words, i, links) || (!trades && mc_word_is(words, i, "for") && i == r->change->last + 1)) {
+        } else if (mc_word_in(words, i, links) ||
+                   (!trades && mc_word_is(words, i, "for") && i == r->change->last + 1)) {
             has_link = 1 + has_from;
         }
     }
     if (has_link) {
-        return plain || has_link == 2 || mc_word_in(words, r->change->last, " pushed bumped updated postponed delayed ") ? 2 : 0;
+        return plain || has_link == 2 || mc_word_in(words, r->change->last, " pushed bumped updated postponed delayed ")
+                   ? 2
+                   : 0;
     }
     if (has_from) {
         return 1;
@@ -392,6 +400,9 @@ enum mc_stance mc_said_stance(const struct mc_said *said, size_t first, size_t l
     }
     if (r.negation_back && !(r.time && r.time->kind == MC_CUE_PAST)) {
         return MC_STANCE_NEGATED;
+    }
+    if (r.near) {
+        return MC_STANCE_NEAR;
     }
     if (r.belief && !r.likely) {
         return MC_STANCE_BELIEVED;

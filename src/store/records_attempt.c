@@ -117,8 +117,10 @@ static int insert_resource(struct mc_store *store, const struct mc_resource_reco
 
 static int update_resource(struct mc_store *store, const struct mc_resource_record *resource, struct mc_err *err)
 {
-    return mc_sql_run(store, err, "UPDATE resources SET state = ?, engine_id = coalesce(?, engine_id) WHERE name = ?",
-                      "sss", resource->state, resource->engine_id, resource->name);
+    return mc_sql_run(store, err,
+                      "UPDATE resources SET state = coalesce(?, state), engine_id = coalesce(?, engine_id),"
+                      " facts = coalesce(?, facts) WHERE name = ?",
+                      "ssss", resource->state, resource->engine_id, resource->facts, resource->name);
 }
 
 int mc_resources_plan(struct mc_store *store, const struct mc_resource_record *resources, size_t count,
@@ -131,11 +133,6 @@ int mc_resources_set(struct mc_store *store, const struct mc_resource_record *re
                      struct mc_err *err)
 {
     return write_resources(store, resources, count, update_resource, err);
-}
-
-int mc_resources_facts(struct mc_store *store, const char *name, const char *facts, struct mc_err *err)
-{
-    return mc_sql_run(store, err, "UPDATE resources SET facts = ? WHERE name = ?", "ss", facts, name);
 }
 
 int mc_resources_list(struct mc_store *store, const char *attempt,

@@ -1,4 +1,6 @@
 /* What an attempt does and uses: stages, steps, resources. */
+#include <string.h>
+
 #include "store/records.h"
 #include "store/sql.h"
 
@@ -122,6 +124,9 @@ static int insert_resource(struct mc_store *store, const struct mc_resource_reco
 
 static int update_resource(struct mc_store *store, const struct mc_resource_record *resource, struct mc_err *err)
 {
+    if (resource->state && strcmp(resource->state, "removed") == 0) {
+        return mc_sql_run(store, err, "UPDATE resources SET state = 'removed' WHERE name = ?", "s", resource->name);
+    }
     return mc_sql_change(store, err, "resource",
                          "UPDATE resources SET state = coalesce(?, state), engine_id = coalesce(?, engine_id),"
                          " facts = coalesce(?, facts) WHERE name = ?",

@@ -317,11 +317,15 @@ static void steps(void **state)
     ok(f, mc_steps_list(f->store, "a1", see_step, f, &f->err));
     assert_int_equal(f->seen, 6);
     /* The same plan again: all or nothing. */
-    const struct mc_step_record more[] = {
-        {.ordinal = 3, .kind = "turn", .ref = "x", .scenario_time = "t"}, plan[0]};
+    const struct mc_step_record more[] = {{.ordinal = 3, .kind = "turn", .ref = "x", .scenario_time = "t"}, plan[0]};
     assert_int_equal(mc_steps_plan(f->store, "a1", more, 2, &f->err), MC_EXISTS);
     f->seen = 2;
     ok(f, mc_steps_plan(f->store, "a1", NULL, 0, &f->err));
+}
+
+static int set_resource(struct fixture *f, struct mc_resource_record resource)
+{
+    return mc_resources_set(f->store, &resource, 1, &f->err);
 }
 
 static void changes_of_what_is_not_there_are_errors(void **state)
@@ -340,9 +344,11 @@ static void changes_of_what_is_not_there_are_errors(void **state)
     assert_int_equal(mc_trials_end(f->store, "none", "failed", NULL, &f->err), MC_NOT_FOUND);
     assert_int_equal(mc_runs_end(f->store, "none", "finished", 0, &f->err), MC_NOT_FOUND);
     assert_int_equal(mc_runs_set_state(f->store, "none", "finished", &f->err), MC_NOT_FOUND);
-    assert_int_equal(mc_resources_created(f->store, "none", "id", &f->err), MC_NOT_FOUND);
-    assert_int_equal(mc_resources_facts(f->store, "none", "{}", &f->err), MC_NOT_FOUND);
-    ok(f, mc_resources_removed(f->store, "none", &f->err));
+    assert_int_equal(
+        set_resource(f, (struct mc_resource_record){.name = "none", .state = "created", .engine_id = "id"}),
+        MC_NOT_FOUND);
+    assert_int_equal(set_resource(f, (struct mc_resource_record){.name = "none", .facts = "{}"}), MC_NOT_FOUND);
+    ok(f, set_resource(f, (struct mc_resource_record){.name = "none", .state = "removed"}));
 }
 
 /* ---- Resources ---- */
@@ -371,14 +377,13 @@ static int see_resource(void *payload, const struct mc_resource_record *resource
 static void resources(void **state)
 {
     struct fixture *f = *state;
-    const struct mc_resource_record plan[] = {
-        {.name = "v1", .attempt = "a1", .kind = "volume", .role = "bin"},
-        {.name = "c1", .attempt = "a1", .kind = "container", .role = "harness"}};
+    const struct mc_resource_record plan[] = {{.name = "v1", .attempt = "a1", .kind = "volume", .role = "bin"},
+                                              {.name = "c1", .attempt = "a1", .kind = "container", .role = "harness"}};
     ok(f, mc_resources_plan(f->store, plan, 2, &f->err));
     ok(f, mc_resources_list(f->store, "a1", see_resource, f, &f->err));
-    ok(f, mc_resources_created(f->store, "c1", "abc", &f->err));
-    ok(f, mc_resources_facts(f->store, "c1", "{\"exit_code\":0}", &f->err));
-    ok(f, mc_resources_removed(f->store, "v1", &f->err));
+    ok(f, set_resource(f, (struct mc_resource_record){.name = "c1", .state = "created", .engine_id = "abc"}));
+    ok(f, set_resource(f, (struct mc_resource_record){.name = "c1", .facts = "{\"exit_code\":0}"}));
+    ok(f, set_resource(f, (struct mc_resource_record){.name = "v1", .state = "removed"}));
     ok(f, mc_resources_list(f->store, "a1", see_resource, f, &f->err));
     assert_int_equal(f->seen, 4);
     assert_int_equal(mc_resources_plan(f->store, plan, 2, &f->err), MC_EXISTS);
@@ -453,8 +458,7 @@ static void answers_and_grades(void **state)
     assert_int_equal(mc_answers_put(f->store, &known, &f->err), MC_EXISTS);
     struct mc_digest other;
     ok(f, mc_object_put(f->store, "grade", "[]", 2, &other, &f->err));
-    struct mc_grade_record grade = {
-        .attempt = "a1", .checkpoint = "known", .grader = "rules/1", .grade = other.hex};
+    struct mc_grade_record grade = {.attempt = "a1", .checkpoint = "known", .grader = "rules/1", .grade = other.hex};
     ok(f, mc_grades_put(f->store, &grade, &f->err));
     grade.grade = f->object.hex; /* graded again */
     ok(f, mc_grades_put(f->store, &grade, &f->err));

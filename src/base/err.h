@@ -6,7 +6,8 @@
  * do (`hint`). Callers add context with mc_wrap() and never print: only cli/ prints, once.
  *
  * Ownership: the struct is the caller's, lies on the stack, and owns nothing: no allocation on the error path. Texts
- * longer than the fields are cut at a character's boundary and end in "...".
+ * longer than the fields are cut at a character's boundary and end in "..."; bytes that are not UTF-8 become '?', so
+ * that a text can always stand in JSON.
  */
 #pragma once
 

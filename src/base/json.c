@@ -91,6 +91,15 @@ size_t mc_view_count(const struct mc_view *array)
     return array->value ? json_array_size(array->value) : 0;
 }
 
+json_t *mc_view_json(const struct mc_view *view)
+{
+    union {
+        const json_t *seen;
+        json_t *taken;
+    } value = {.seen = view->value};
+    return value.taken;
+}
+
 static int is_bare_key(const char *key)
 {
     return key[0] && strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == strlen(key);
@@ -154,6 +163,9 @@ int mc_view_fail(const struct mc_view *view, struct mc_err *err, const char *for
 
 static const char *type_name(const json_t *value)
 {
+    if (!value) {
+        return "null"; /* a member that is null counts as absent */
+    }
     switch (json_typeof(value)) {
     case JSON_OBJECT:
         return "an object";
@@ -248,7 +260,7 @@ int mc_read_id(const struct mc_view *object, const char *key, enum mc_need need,
     if (found != 1) {
         return found;
     }
-    const char *text;
+    const char *text = "";
     int rc = mc_view_string(&view, &text, err);
     if (rc != 0) {
         return rc;
@@ -347,7 +359,7 @@ int mc_read_choice(const struct mc_view *object, const char *key, enum mc_need n
     if (found != 1) {
         return found;
     }
-    const char *text;
+    const char *text = "";
     int rc = mc_view_string(&view, &text, err);
     if (rc != 0) {
         return rc;
@@ -393,7 +405,7 @@ int mc_only_keys(const struct mc_view *object, const char *const *keys, struct m
 {
     const char *key;
     json_t *value;
-    json_object_foreach ((json_t *)(uintptr_t)object->value, key, value) {
+    json_object_foreach (mc_view_json(object), key, value) {
         const char *nearest = NULL;
         size_t best = 4;
         int known = 0;

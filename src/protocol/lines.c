@@ -80,39 +80,3 @@ int mc_lines_end(struct mc_lines *lines, struct mc_line *line, struct mc_err *er
     *line = (struct mc_line){lines->bytes.data + lines->taken, left};
     return mc_fail(err, MC_PROTOCOL, "the stream ended within a line: its last %zu bytes have no newline", left);
 }
-
-/* The length of the UTF-8 character at `p`, 0 where there is none (RFC 3629, section 4). */
-static size_t utf8_char(const unsigned char *p, size_t left)
-{
-    if (p[0] < 0x80) {
-        return 1;
-    }
-    size_t length = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-    if (p[0] < 0xc2 || p[0] > 0xf4 || left < length) {
-        return 0;
-    }
-    unsigned char low = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80;
-    unsigned char high = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
-    if (p[1] < low || p[1] > high) {
-        return 0;
-    }
-    for (size_t i = 2; i < length; i++) {
-        if ((p[i] & 0xc0U) != 0x80) {
-            return 0;
-        }
-    }
-    return length;
-}
-
-size_t mc_utf8_valid(const char *bytes, size_t length)
-{
-    const unsigned char *p = (const unsigned char *)bytes;
-    for (size_t i = 0; i < length;) {
-        size_t step = utf8_char(p + i, length - i);
-        if (step == 0) {
-            return i;
-        }
-        i += step;
-    }
-    return length;
-}

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/utf8.h"
 
 enum { MC_LINES_CHUNK = 65536 };
 
@@ -42,6 +43,3 @@ int mc_lines_ready(struct mc_lines *lines);
 
 /* To be called once at the end of the stream: 0, or MC_PROTOCOL with what is left without a newline in *line. */
 int mc_lines_end(struct mc_lines *lines, struct mc_line *line, struct mc_err *err) MC_CHECKED;
-
-/* The offset of the first byte that is not UTF-8 (RFC 3629: shortest form, no surrogates), or `length`. */
-size_t mc_utf8_valid(const char *bytes, size_t length);

@@ -250,6 +250,17 @@ static int by_worth(const void *left, const void *right)
     return date != 0 ? date : (a->place > b->place ? -1 : 1);
 }
 
+/* The same line comes by several ways (a tool, injected context), with something before or after it. */
+static int is_repeated(const char *text, const char *const *quoted, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strstr(quoted[i], text) || strstr(text, quoted[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* The best line, and others that are nearly as good; the caller frees it. */
 static char *quote(struct pile *pile)
 {
@@ -257,15 +268,16 @@ static char *quote(struct pile *pile)
         qsort(pile->items, pile->count, sizeof *pile->items, by_worth);
     }
     struct mc_buf out = MC_BUF_OWN;
-    size_t quoted = 0;
-    for (size_t i = 0; i < pile->count && quoted < QUOTES_MAX; i++) {
+    const char *quoted[QUOTES_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < pile->count && count < QUOTES_MAX; i++) {
         const struct evidence *line = &pile->items[i];
         if (line->score == 0 || line->score * 4 < pile->items[0].score * 3) {
             break;
         }
-        if (out.len == 0 || !strstr(mc_buf_text(&out), line->text)) {
-            mc_buf_putf(&out, "%s%s", out.len ? "\n" : "", line->text);
-            quoted++;
+        if (!is_repeated(line->text, quoted, count)) {
+            mc_buf_putf(&out, "%s%s", count ? "\n" : "", line->text);
+            quoted[count++] = line->text;
         }
     }
     return out.len ? mc_buf_take(&out) : mc_strdup(ignorance);

@@ -138,10 +138,9 @@ struct mc_resource_record {
 /* All of an attempt's, in one transaction, before the first of them is created. */
 int mc_resources_plan(struct mc_store *store, const struct mc_resource_record *resources, size_t count,
                       struct mc_err *err) MC_CHECKED;
-int mc_resources_created(struct mc_store *store, const char *name, const char *engine_id,
-                         struct mc_err *err) MC_CHECKED;
-int mc_resources_facts(struct mc_store *store, const char *name, const char *facts, struct mc_err *err) MC_CHECKED;
-int mc_resources_removed(struct mc_store *store, const char *name, struct mc_err *err) MC_CHECKED;
+/* State, engine ID and facts (NULL: left as they are) of several by name, in one transaction. */
+int mc_resources_set(struct mc_store *store, const struct mc_resource_record *resources, size_t count,
+                     struct mc_err *err) MC_CHECKED;
 int mc_resources_list(struct mc_store *store, const char *attempt,
                       int (*each)(void *payload, const struct mc_resource_record *resource), void *payload,
                       struct mc_err *err) MC_CHECKED;

@@ -227,10 +227,8 @@ static void accept_link(struct proxy *proxy)
     int client = accept4(proxy->listener, NULL, NULL, SOCK_CLOEXEC);
     for (size_t i = 0; client >= 0 && i < LINKS_MAX; i++) {
         if (proxy->links[i].client < 0) {
-            proxy->links[i] = (struct link){.client = client,
-                                            .engine = connect_to(proxy->engine),
-                                            .request = MC_BUF_OWN,
-                                            .answer = MC_BUF_OWN};
+            proxy->links[i] = (struct link){
+                .client = client, .engine = connect_to(proxy->engine), .request = MC_BUF_OWN, .answer = MC_BUF_OWN};
             return;
         }
     }

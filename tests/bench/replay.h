@@ -21,7 +21,7 @@ struct replay {
 };
 
 struct replayed {
-    double ms;    /* from the first request to the last answer */
+    double ms; /* from the first request to the last answer */
     size_t calls;
 };
 

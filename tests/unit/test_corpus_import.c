@@ -186,7 +186,7 @@ static void locomo_whole(void **state)
     assert_int_equal(left_of_kind(report, "session"), 16); /* a date, no messages */
     assert_int_equal(left_of_kind(report, "evidence"), 7); /* 4 name none, 3 cannot be repaired */
     assert_int_equal(left_of_kind(report, "message"), 0);
-    assert_int_equal(json_array_size(json_object_get(report, "repaired")), 19);
+    assert_int_equal(json_array_size(json_object_get(report, "repaired")), 17);
     assert_valid(out);
     remove_folder(folder);
 }

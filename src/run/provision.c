@@ -55,8 +55,6 @@ static int plan_resources(struct mc_attempt *attempt, struct mc_err *err)
 static int make_volumes(struct mc_attempt *attempt, struct mc_err *err)
 {
     const struct mc_run *run = attempt->run;
-    struct mc_resource_record made[MC_VOLUMES];
-    size_t count = 0;
     struct mc_label labels[16];
     struct mc_labels common = mc_sandbox_labels(&attempt->sandbox);
     memcpy(labels, common.items, common.count * sizeof *labels);
@@ -71,9 +69,30 @@ static int make_volumes(struct mc_attempt *attempt, struct mc_err *err)
         if (rc != 0) {
             return rc;
         }
-        made[count++] = (struct mc_resource_record){.name = name, .state = "created", .engine_id = name};
     }
-    return mc_resources_set(run->store, made, count, err);
+    return 0;
+}
+
+/* In one commit, since each waits for the disk. A crash before it loses nothing: what is planned is looked for by its
+ * name, whether or not it came to be. */
+static int note_created(struct mc_attempt *attempt, struct mc_err *err)
+{
+    struct mc_resource_record made[MC_VOLUMES + MC_ROLES];
+    size_t count = 0;
+    for (int v = 0; v < MC_VOLUMES; v++) {
+        const char *name = attempt->sandbox.volumes[v];
+        if (name) {
+            made[count++] = (struct mc_resource_record){.name = name, .state = "created", .engine_id = name};
+        }
+    }
+    for (int r = 0; r < MC_ROLES; r++) {
+        const char *name = attempt->sandbox.containers[r];
+        if (name) {
+            made[count++] = (struct mc_resource_record){
+                .name = name, .state = "created", .engine_id = attempt->programs[r].container};
+        }
+    }
+    return mc_resources_set(attempt->run->store, made, count, err);
 }
 
 /* The engine is asked what it made, not believed: the image and the network of what runs are what was pinned. */
@@ -109,16 +128,6 @@ static int start(struct mc_attempt *attempt, enum mc_role role, struct mc_err *e
     rc = rc ? rc
             : mc_program_start(program, run->engine, &attempt->sandbox.specs[role], role,
                                mc_attempt_hooks(attempt, role), mc_within(ENGINE_CALL_MS, run->cancel), err);
-    if (program->container) {
-        struct mc_err second;
-        struct mc_resource_record made = {
-            .name = attempt->sandbox.containers[role], .state = "created", .engine_id = program->container};
-        int noted = mc_resources_set(run->store, &made, 1, &second);
-        if (rc == 0 && noted != 0) {
-            *err = second;
-            rc = noted;
-        }
-    }
     return rc ? rc : check_container(attempt, role, err);
 }
 
@@ -245,6 +254,7 @@ int mc_attempt_provision(struct mc_attempt *attempt, struct mc_err *err)
     /* Both are started before either is waited for: Hermes takes seconds to be ready, and so may a provider. */
     rc = rc || !has_provider ? rc : start(attempt, MC_PROVIDER, err);
     rc = rc ? rc : start(attempt, MC_HARNESS, err);
+    rc = rc ? rc : note_created(attempt, err);
     rc = rc || !has_provider ? rc : greet_provider(attempt, err);
     return rc ? rc : greet_harness(attempt, err);
 }

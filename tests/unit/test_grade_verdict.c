@@ -188,7 +188,8 @@ static void options_and_traps_are_counted(void **state)
         grade(*state, "fun", cases[i].answer, MC_ENDED_COMPLETED, &g);
         int trapped = g.traps.items[0].verdict == MC_VERDICT_MISREPRESENTED;
         if (g.options_found != cases[i].found || trapped != cases[i].trapped || g.complete != cases[i].complete) {
-            fail_msg("\"%s\": %zu found, trapped %d, complete %d", cases[i].answer, g.options_found, trapped, g.complete);
+            fail_msg("\"%s\": %zu found, trapped %d, complete %d", cases[i].answer, g.options_found, trapped,
+                     g.complete);
         }
         assert_int_equal(g.options_total, 2);
     }
@@ -207,7 +208,8 @@ static void a_thing_listed_twice_is_a_duplicate(void **state)
 
 static void the_same_answer_gives_the_same_bytes(void **state)
 {
-    static const char answer[] = "- Jordan's, S\xc3\xa1turday \xe2\x80\x9c" "8pm\xe2\x80\x9d\n- not Sam's";
+    static const char answer[] = "- Jordan's, S\xc3\xa1turday \xe2\x80\x9c"
+                                 "8pm\xe2\x80\x9d\n- not Sam's";
     char *texts[2];
     for (int i = 0; i < 2; i++) {
         MC_AUTOGRADE struct mc_answer_grade g;
@@ -220,7 +222,8 @@ static void the_same_answer_gives_the_same_bytes(void **state)
         assert_true(json_is_true(json_object_get(json, "complete")));
         json_t *slot = json_array_get(json_object_get(json, "slots"), 0);
         assert_string_equal(json_string_value(json_object_get(slot, "verdict")), "correct");
-        assert_int_equal(json_integer_value(json_object_get(json_array_get(json_object_get(slot, "quotes"), 0), "start")), 2);
+        assert_int_equal(
+            json_integer_value(json_object_get(json_array_get(json_object_get(slot, "quotes"), 0), "start")), 2);
     }
     assert_string_equal(texts[0], texts[1]);
     free(texts[0]);

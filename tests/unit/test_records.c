@@ -317,8 +317,7 @@ static void steps(void **state)
     ok(f, mc_steps_list(f->store, "a1", see_step, f, &f->err));
     assert_int_equal(f->seen, 6);
     /* The same plan again: all or nothing. */
-    const struct mc_step_record more[] = {
-        {.ordinal = 3, .kind = "turn", .ref = "x", .scenario_time = "t"}, plan[0]};
+    const struct mc_step_record more[] = {{.ordinal = 3, .kind = "turn", .ref = "x", .scenario_time = "t"}, plan[0]};
     assert_int_equal(mc_steps_plan(f->store, "a1", more, 2, &f->err), MC_EXISTS);
     f->seen = 2;
     ok(f, mc_steps_plan(f->store, "a1", NULL, 0, &f->err));
@@ -371,9 +370,8 @@ static int see_resource(void *payload, const struct mc_resource_record *resource
 static void resources(void **state)
 {
     struct fixture *f = *state;
-    const struct mc_resource_record plan[] = {
-        {.name = "v1", .attempt = "a1", .kind = "volume", .role = "bin"},
-        {.name = "c1", .attempt = "a1", .kind = "container", .role = "harness"}};
+    const struct mc_resource_record plan[] = {{.name = "v1", .attempt = "a1", .kind = "volume", .role = "bin"},
+                                              {.name = "c1", .attempt = "a1", .kind = "container", .role = "harness"}};
     ok(f, mc_resources_plan(f->store, plan, 2, &f->err));
     ok(f, mc_resources_list(f->store, "a1", see_resource, f, &f->err));
     ok(f, mc_resources_created(f->store, "c1", "abc", &f->err));
@@ -453,8 +451,7 @@ static void answers_and_grades(void **state)
     assert_int_equal(mc_answers_put(f->store, &known, &f->err), MC_EXISTS);
     struct mc_digest other;
     ok(f, mc_object_put(f->store, "grade", "[]", 2, &other, &f->err));
-    struct mc_grade_record grade = {
-        .attempt = "a1", .checkpoint = "known", .grader = "rules/1", .grade = other.hex};
+    struct mc_grade_record grade = {.attempt = "a1", .checkpoint = "known", .grader = "rules/1", .grade = other.hex};
     ok(f, mc_grades_put(f->store, &grade, &f->err));
     grade.grade = f->object.hex; /* graded again */
     ok(f, mc_grades_put(f->store, &grade, &f->err));

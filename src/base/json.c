@@ -430,7 +430,8 @@ int mc_only_keys(const struct mc_view *object, const char *const *keys, struct m
     json_t *value;
     json_object_foreach ((json_t *)(uintptr_t)object->value, key, value) {
         const char *nearest = NULL;
-        size_t best = 4;
+        size_t best = (strlen(key) + 1) / 2 + 1; /* a name of which more is wrong than right is another name */
+        best = best < 4 ? best : 4;
         int known = 0;
         for (size_t i = 0; keys[i] && !known; i++) {
             known = mc_streq(keys[i], key);

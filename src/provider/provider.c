@@ -106,8 +106,10 @@ static int read_plugin(const struct mc_view *root, struct mc_provider *out, stru
     rc = mc_only_keys(&plugin, keys, err);
     rc = rc ? rc : mc_read_id(&plugin, "name", MC_REQUIRED, &out->plugin_name, err);
     rc = rc ? rc : mc_read_id(&plugin, "from", MC_OPTIONAL, &out->plugin_from, err);
-    if (rc == 0 && out->plugin_from && out->plugin_from[0] != '/') {
-        return mc_view_fail(&plugin, err, "\"from\" must be an absolute path in the provider's image");
+    /* The engine writes mounts as VOLUME:PATH:OPTIONS. */
+    const char *from = out->plugin_from;
+    if (rc == 0 && from && (from[0] != '/' || !from[1] || strchr(from, ':'))) {
+        return mc_view_fail(&plugin, err, "\"from\" must be an absolute path in the provider's image, without \":\"");
     }
     return rc;
 }

@@ -91,6 +91,15 @@ size_t mc_view_count(const struct mc_view *array)
     return array->value ? json_array_size(array->value) : 0;
 }
 
+json_t *mc_view_json(const struct mc_view *view)
+{
+    union {
+        const json_t *seen;
+        json_t *taken;
+    } value = {.seen = view->value};
+    return value.taken;
+}
+
 static int is_bare_key(const char *key)
 {
     return key[0] && strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == strlen(key);
@@ -246,7 +255,7 @@ int mc_read_string(const struct mc_view *object, const char *key, enum mc_need n
 
 int mc_view_id(const struct mc_view *view, const char **out, struct mc_err *err)
 {
-    const char *text;
+    const char *text = "";
     int rc = mc_view_string(view, &text, err);
     if (rc != 0) {
         return rc;
@@ -382,7 +391,7 @@ int mc_read_choice(const struct mc_view *object, const char *key, enum mc_need n
     if (found != 1) {
         return found;
     }
-    const char *text;
+    const char *text = "";
     int rc = mc_view_string(&view, &text, err);
     if (rc != 0) {
         return rc;
@@ -428,7 +437,7 @@ int mc_only_keys(const struct mc_view *object, const char *const *keys, struct m
 {
     const char *key;
     json_t *value;
-    json_object_foreach ((json_t *)(uintptr_t)object->value, key, value) {
+    json_object_foreach (mc_view_json(object), key, value) {
         const char *nearest = NULL;
         size_t best = (strlen(key) + 1) / 2 + 1; /* a name of which more is wrong than right is another name */
         best = best < 4 ? best : 4;
@@ -436,7 +445,7 @@ int mc_only_keys(const struct mc_view *object, const char *const *keys, struct m
         for (size_t i = 0; keys[i] && !known; i++) {
             known = mc_streq(keys[i], key);
             size_t d = distance(keys[i], key);
-            if (d < best) {
+            if (d < best && d * 2 <= strlen(key)) {
                 best = d;
                 nearest = keys[i];
             }

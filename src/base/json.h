@@ -53,6 +53,9 @@ struct mc_view mc_view_root(const struct mc_source *source, const json_t *value)
 struct mc_view mc_view_member(const struct mc_view *object, const char *key);
 struct mc_view mc_view_item(const struct mc_view *array, size_t index);
 size_t mc_view_count(const struct mc_view *array);
+/* The value for those of jansson's functions that do not take const (iterating, taking a reference); not to be changed.
+ */
+json_t *mc_view_json(const struct mc_view *view);
 
 /* The place of `view` as "file:line: path"; parts that are not known are left out. The caller frees it. */
 char *mc_view_place(const struct mc_view *view);

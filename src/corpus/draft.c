@@ -9,8 +9,9 @@
 #include "base/mem.h"
 #include "base/yaml.h"
 
-/* Digits of real numbers that survive a way through decimal text (IEEE 754 binary64). */
-enum { REAL_DIGITS = 15 };
+/* Digits with which a real number usually looks as it was written, and with which it always reads back as the same
+ * (IEEE 754 binary64). */
+enum { DIGITS_SHORT = 15, DIGITS_EXACT = 17 };
 
 void mc_draft_begin(struct mc_draft *draft)
 {
@@ -31,14 +32,24 @@ void mc_draft_release(struct mc_draft *draft)
     mc_buf_release(&draft->rubric);
 }
 
-static void put_json(struct mc_buf *out, const json_t *value)
+static char *dump(const json_t *value, size_t digits)
 {
-    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(REAL_DIGITS));
+    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits));
     if (!text) {
         abort(); /* no memory, or a tree that memcal built wrongly */
     }
+    return text;
+}
+
+static void put_json(struct mc_buf *out, const json_t *value)
+{
+    MC_AUTOFREE char *text = dump(value, DIGITS_SHORT);
+    MC_AUTOJSON json_t *again = json_loads(text, JSON_DECODE_ANY, NULL);
+    if (!json_equal(value, again)) {
+        free(text);
+        text = dump(value, DIGITS_EXACT);
+    }
     mc_buf_puts(out, text);
-    free(text);
 }
 
 void mc_draft_line(struct mc_buf *file, const json_t *value)
@@ -53,6 +64,52 @@ void mc_draft_line_text(struct mc_buf *file, const char *text, size_t length)
     mc_buf_putc(file, '\n');
 }
 
+/* One character of a text in double quotes: what YAML calls unprintable or takes for a line's end is escaped; the rest
+ * stands as it is (YAML 1.1 section 5.1). Returns its bytes. */
+static size_t put_character(struct mc_buf *out, const char *text)
+{
+    static const char *const breaks[][2] = {{"\xe2\x80\xa8", "\\u2028"},
+                                            {"\xe2\x80\xa9", "\\u2029"},
+                                            {"\xef\xbb\xbf", "\\ufeff"},
+                                            {"\xef\xbf\xbe", "\\ufffe"},
+                                            {"\xef\xbf\xbf", "\\uffff"}};
+    unsigned char c = (unsigned char)text[0];
+    unsigned char next = (unsigned char)text[1];
+    if (c == '"' || c == '\\') {
+        mc_buf_putf(out, "\\%c", c);
+        return 1;
+    }
+    if (c == '\n' || c == '\t') {
+        mc_buf_puts(out, c == '\n' ? "\\n" : "\\t");
+        return 1;
+    }
+    if (c < 0x20 || c == 0x7f) {
+        mc_buf_putf(out, "\\u%04x", c);
+        return 1;
+    }
+    if (c == 0xc2 && next < 0xa0) {
+        mc_buf_putf(out, "\\u%04x", next);
+        return 2;
+    }
+    for (size_t i = 0; i < MC_COUNT(breaks); i++) {
+        if (mc_starts_with(text, breaks[i][0])) {
+            mc_buf_puts(out, breaks[i][1]);
+            return strlen(breaks[i][0]);
+        }
+    }
+    mc_buf_putc(out, (char)c);
+    return 1;
+}
+
+static void put_text(struct mc_buf *out, const char *text)
+{
+    mc_buf_putc(out, '"');
+    while (*text) {
+        text += put_character(out, text);
+    }
+    mc_buf_putc(out, '"');
+}
+
 static void put_indent(struct mc_buf *out, int depth)
 {
     for (int i = 0; i < depth; i++) {
@@ -64,7 +121,9 @@ static void put_scalar(struct mc_buf *out, const struct mc_view *view)
 {
     struct mc_err ignored; /* no text kept: the value itself is written */
     const char *text = NULL;
-    if (!json_is_string(view->value) && view->value && mc_view_scalar(view, &text, &ignored) == 0) {
+    if (json_is_string(view->value)) {
+        put_text(out, json_string_value(view->value));
+    } else if (view->value && mc_view_scalar(view, &text, &ignored) == 0) {
         mc_buf_puts(out, text);
     } else if (view->value) {
         put_json(out, view->value);
@@ -81,25 +140,38 @@ static int is_branch(const json_t *value)
 
 static void put_value(struct mc_buf *out, const struct mc_view *view, int depth, int in_item);
 
+/* A key with its colon. One longer than YAML allows before a colon is written as "? key" on a line of its own. */
+static void put_key(struct mc_buf *out, const char *key, int depth)
+{
+    enum { LONGEST = 1000 };
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz_";
+    if (key[0] && strspn(key, plain) == strlen(key) && strlen(key) <= LONGEST && !mc_streq(key, "null") &&
+        !mc_streq(key, "true") && !mc_streq(key, "false")) {
+        mc_buf_putf(out, "%s:", key);
+        return;
+    }
+    MC_AUTOBUF struct mc_buf quoted = MC_BUF_OWN;
+    put_text(&quoted, key);
+    if (quoted.len <= LONGEST) {
+        mc_buf_putf(out, "%s:", mc_buf_text(&quoted));
+        return;
+    }
+    mc_buf_putf(out, "? %s\n", mc_buf_text(&quoted));
+    put_indent(out, depth);
+    mc_buf_putc(out, ':');
+}
+
 static void put_members(struct mc_buf *out, const struct mc_view *view, int depth, int in_item)
 {
     const char *key;
     json_t *value;
     int first = in_item;
-    json_object_foreach ((json_t *)(uintptr_t)view->value, key, value) {
+    json_object_foreach (mc_view_json(view), key, value) {
         if (!first) {
             put_indent(out, depth);
         }
         first = 0;
-        MC_AUTOJSON json_t *name = json_string(key);
-        const char *plain = "abcdefghijklmnopqrstuvwxyz_";
-        if (key[0] && strspn(key, plain) == strlen(key) && !mc_streq(key, "null") && !mc_streq(key, "true") &&
-            !mc_streq(key, "false")) {
-            mc_buf_puts(out, key);
-        } else {
-            put_json(out, name);
-        }
-        mc_buf_putc(out, ':');
+        put_key(out, key, depth);
         struct mc_view member = mc_view_member(view, key);
         put_value(out, &member, depth + 1, 0);
     }

@@ -2,7 +2,7 @@
  * A life that memcal writes: variants and imports.
  *
  * YAML is written so that reading it back gives the same tree and the same scalars as written: text in double quotes
- * with JSON's escapes (all of which YAML has), numbers and truth values plain, members in their order.
+ * with YAML's escapes, numbers and truth values plain, members in their order.
  *
  * Ownership: a draft owns its parts; mc_draft_release() frees them.
  */

@@ -18,10 +18,10 @@ struct reader {
     size_t at;
     struct mc_words *out;
     size_t capacity;
-    char *pool;    /* next free byte */
-    int space;     /* white space since the last word */
-    int breaks;    /* line breaks since the last word */
-    int item;      /* a list's bullet since the last word */
+    char *pool; /* next free byte */
+    int space;  /* white space since the last word */
+    int breaks; /* line breaks since the last word */
+    int item;   /* a list's bullet since the last word */
 };
 
 /* The code point at `at` and its size; an invalid byte is U+FFFD of size 1. */
@@ -186,10 +186,11 @@ static int read_dotted(struct reader *r)
 
 static void read_letters(struct reader *r)
 {
-    size_t size;
+    size_t size = 1;
     uint32_t p = point_at(r, r->at, &size);
     struct mc_word *word = add_word(r, MC_WORD_ALPHA, r->at);
-    word->upper = (p < 0x80 && isupper((int)p)) || (p >= 0xC0 && p <= 0x17F && isupper((unsigned char)folded[p - 0xC0]));
+    word->upper =
+        (p < 0x80 && isupper((int)p)) || (p >= 0xC0 && p <= 0x17F && isupper((unsigned char)folded[p - 0xC0]));
     while (r->at < r->length) {
         p = point_at(r, r->at, &size);
         if (is_letter_point(p)) {
@@ -217,7 +218,7 @@ static void split_negation(struct reader *r, struct mc_word *word)
 /* What follows an apostrophe inside a word: "'s", "n't", "'clock". */
 static void read_suffix(struct reader *r)
 {
-    size_t size;
+    size_t size = 1;
     if (!is_apostrophe_point(look(r, r->at, &size)) || !is_letter_point(look(r, r->at + size, NULL))) {
         return;
     }
@@ -283,7 +284,7 @@ static int skip_bullet(struct reader *r)
     if (r->out->count > 0 && r->breaks == 0) {
         return 0;
     }
-    size_t size = 0;
+    size_t size = 1;
     uint32_t p = look(r, r->at, &size);
     size_t end = r->at + size;
     if (isdigit((int)(p < 0x80 ? p : 0))) {
@@ -331,7 +332,7 @@ static int is_emphasis(const struct reader *r, uint32_t p)
 
 static void read_next(struct reader *r)
 {
-    size_t size;
+    size_t size = 1;
     uint32_t p = point_at(r, r->at, &size);
     if (is_space_point(p)) {
         r->space = 1;
@@ -364,6 +365,8 @@ void mc_words_read(const char *source, size_t length, struct mc_words *out)
     }
     for (size_t i = 0; i < out->count; i++) {
         out->lower_only &= !out->items[i].upper;
+        out->items[i].canon = mc_word_canon(out->items[i].norm);
+        out->items[i].starts = mc_word_starts(out->items[i].kind, out->items[i].norm);
     }
 }
 
@@ -386,13 +389,23 @@ int mc_word_is(const struct mc_words *words, size_t i, const char *norm)
 
 int mc_norm_in(const char *norm, const char *list)
 {
-    size_t length = strlen(norm);
-    if (length == 0) {
+    if (norm[0] == '\0') {
         return 0;
     }
-    for (const char *p = strstr(list, norm); p; p = strstr(p + 1, norm)) {
-        if ((p == list || p[-1] == ' ') && (p[length] == ' ' || p[length] == '\0')) {
-            return 1;
+    for (const char *p = list; *p;) {
+        while (*p == ' ') {
+            p++;
+        }
+        const char *n = norm;
+        while (*n && *n == *p) {
+            n++;
+            p++;
+        }
+        if (*n == '\0' && (*p == ' ' || *p == '\0')) {
+            return n != norm;
+        }
+        while (*p && *p != ' ') {
+            p++;
         }
     }
     return 0;

@@ -19,15 +19,22 @@ enum mc_word_kind {
     MC_WORD_MARK,   /* one punctuation mark; dashes are "-" and "--", an arrow is "->" */
 };
 
+/* What may start with a word, and the one spelling for many ("street" and "st", "three" and "3"); vocabulary.c. */
+enum { MC_STARTS_DATE = 1, MC_STARTS_CLOCK = 2, MC_STARTS_AMOUNT = 4 };
+unsigned char mc_word_starts(enum mc_word_kind kind, const char *norm);
+const char *mc_word_canon(const char *norm);
+
 struct mc_word {
     size_t start; /* bytes [start, end) of the source */
     size_t end;
     const char *norm;
+    const char *canon; /* the norm, or its one spelling in phrases */
     enum mc_word_kind kind;
     unsigned char glued;  /* no white space before it */
     unsigned char upper;  /* its first letter is a capital */
     unsigned char breaks; /* line breaks before it */
     unsigned char item;   /* first word of an item of a list */
+    unsigned char starts; /* of MC_STARTS_* */
     unsigned char stop;   /* an abbreviation's dot that may end a sentence too ("8 p.m.") */
     int sentence;
     int clause;

@@ -43,55 +43,72 @@ static json_t *facts_of(const struct mc_container *container, int we_killed)
                      "error", container->error);
 }
 
-static int keep_facts(struct mc_attempt *attempt, enum mc_role role, const struct mc_container *container,
-                      struct mc_err *err)
+static void say_goodbye(struct mc_attempt *attempt, enum mc_role role)
 {
-    MC_AUTOJSON json_t *facts = facts_of(container, attempt->programs[role].killed);
-    MC_AUTOFREE char *text = mc_json_text(facts);
-    return mc_resources_facts(attempt->run->store, attempt->sandbox.containers[role], text, err);
+    if (attempt->programs[role].open) {
+        struct mc_talk talk = mc_attempt_talk(attempt, role);
+        struct mc_err err;
+        if (mc_talk_goodbye(&talk, mc_within(stop_ms(attempt, role), NULL), &err) != 0) {
+            note_trouble(attempt, "saying goodbye", role, &err);
+        }
+    }
 }
 
-/* Says goodbye, gives the program its time, then stops it; it is seen to have ended. */
-static void stop_one(struct mc_attempt *attempt, enum mc_role role)
+/* Gives the program its time, then stops it; it is seen to have ended. What the engine says of that, as JSON that the
+ * caller frees; NULL where it says nothing. */
+static char *stop_one(struct mc_attempt *attempt, enum mc_role role)
 {
     struct mc_engine *engine = attempt->run->engine;
     struct mc_program *program = &attempt->programs[role];
     struct mc_err err;
     if (!program->started) {
-        return;
-    }
-    int64_t patience = stop_ms(attempt, role);
-    if (program->open) {
-        struct mc_talk talk = mc_attempt_talk(attempt, role);
-        if (mc_talk_goodbye(&talk, mc_within(patience, NULL), &err) != 0) {
-            note_trouble(attempt, "saying goodbye", role, &err);
-        }
+        return NULL;
     }
     struct mc_container ended;
-    int rc = mc_container_wait(engine, program->container, &ended, mc_within(patience, NULL), &err);
+    int rc = mc_container_wait(engine, program->container, &ended, mc_within(stop_ms(attempt, role), NULL), &err);
     if (rc != 0) {
         program->killed = 1;
         rc = mc_container_stop(engine, program->container, STOP_GRACE_S, mc_within(ENGINE_CALL_MS, NULL), &err);
         rc = rc ? rc : mc_container_wait(engine, program->container, &ended, mc_within(ENGINE_CALL_MS, NULL), &err);
     }
-    if (rc == 0) {
-        rc = keep_facts(attempt, role, &ended, &err);
-        mc_container_release(&ended);
-    }
+    program->open = 0;
     if (rc != 0) {
         note_trouble(attempt, "stopping", role, &err);
+        return NULL;
     }
-    program->open = 0;
+    MC_AUTOJSON json_t *facts = facts_of(&ended, program->killed);
+    mc_container_release(&ended);
+    return mc_json_text(facts);
 }
 
+/* One after the other they finish what they have in hand, the sidecar last, since the others may need it for that; then
+ * their containers end at the same time. */
 void mc_attempt_stop(struct mc_attempt *attempt)
 {
+    static const enum mc_role order[] = {MC_HARNESS, MC_PROVIDER, MC_SIDECAR};
     attempt->ending = 1;
     attempt->over_budget = 0;
     free(mc_steal(&attempt->violation));
-    stop_one(attempt, MC_HARNESS);
-    stop_one(attempt, MC_PROVIDER);
-    stop_one(attempt, MC_SIDECAR);
+    for (size_t i = 0; i < MC_COUNT(order); i++) {
+        say_goodbye(attempt, order[i]);
+    }
+    char *facts[MC_ROLES] = {NULL};
+    struct mc_resource_record ended[MC_ROLES];
+    size_t count = 0;
+    for (size_t i = 0; i < MC_COUNT(order); i++) {
+        facts[i] = stop_one(attempt, order[i]);
+        if (facts[i]) {
+            ended[count++] =
+                (struct mc_resource_record){.name = attempt->sandbox.containers[order[i]], .facts = facts[i]};
+        }
+    }
+    struct mc_err err;
+    if (mc_resources_set(attempt->run->store, ended, count, &err) != 0) {
+        note_trouble(attempt, "recording how it ended", MC_HARNESS, &err);
+    }
+    for (size_t i = 0; i < MC_COUNT(order); i++) {
+        free(facts[i]);
+    }
 }
 
 struct collecting {
@@ -113,6 +130,30 @@ static int copy_in(const struct mc_archive_file *file, struct mc_object_writer *
     }
 }
 
+/* An object and its name among the attempt's artifacts, in one commit. */
+static int keep_artifact(const struct mc_attempt *attempt, struct mc_object_writer *writer, const char *name,
+                         struct mc_err *err)
+{
+    struct mc_store *store = attempt->run->store;
+    int rc = mc_store_begin(store, err);
+    if (rc != 0) {
+        mc_object_abandon(writer);
+        return rc;
+    }
+    struct mc_digest digest;
+    int64_t size;
+    rc = mc_object_end(writer, &digest, &size, err);
+    if (rc == 0) {
+        struct mc_artifact_record artifact = {attempt->id, name, digest.hex, size};
+        rc = mc_artifacts_put(store, &artifact, err);
+    }
+    if (rc == 0) {
+        return mc_store_commit(store, err);
+    }
+    mc_store_rollback(store);
+    return rc;
+}
+
 /* The sidecar's bodies are named by their digest: the name is checked, and the object is the artifact. */
 static int keep_file(void *payload, const struct mc_archive_file *file, struct mc_err *err)
 {
@@ -129,18 +170,16 @@ static int keep_file(void *payload, const struct mc_archive_file *file, struct m
         mc_object_abandon(writer);
         return rc;
     }
+    if (!is_body) {
+        MC_AUTOFREE char *name = mc_strf("%s/%s%s", mc_role_name(collecting->role), collecting->prefix, file->path);
+        return keep_artifact(collecting->attempt, writer, name, err);
+    }
     struct mc_digest digest;
-    int64_t size;
-    rc = mc_object_end(writer, &digest, &size, err);
-    if (rc == 0 && is_body && !mc_streq(file->path + strlen("objects/"), digest.hex)) {
+    rc = mc_object_end(writer, &digest, NULL, err);
+    if (rc == 0 && !mc_streq(file->path + strlen("objects/"), digest.hex)) {
         return mc_fail(err, MC_MISMATCH, "the recorded body %s has the digest %s", file->path, digest.hex);
     }
-    if (rc != 0 || is_body) {
-        return rc;
-    }
-    MC_AUTOFREE char *name = mc_strf("%s/%s%s", mc_role_name(collecting->role), collecting->prefix, file->path);
-    struct mc_artifact_record artifact = {collecting->attempt->id, name, digest.hex, size};
-    return mc_artifacts_put(store, &artifact, err);
+    return rc;
 }
 
 static int collect_path(struct mc_attempt *attempt, enum mc_role role, const char *path, const char *prefix,
@@ -167,12 +206,8 @@ static int end_errors(struct mc_attempt *attempt, enum mc_role role, struct mc_e
     if (rc != 0) {
         return rc;
     }
-    struct mc_digest digest;
-    int64_t size;
-    rc = mc_object_end(mc_steal(&errors->writer), &digest, &size, err);
     MC_AUTOFREE char *name = mc_strf("%s/stderr.txt", mc_role_name(role));
-    struct mc_artifact_record artifact = {attempt->id, name, digest.hex, size};
-    return rc ? rc : mc_artifacts_put(attempt->run->store, &artifact, err);
+    return keep_artifact(attempt, mc_steal(&errors->writer), name, err);
 }
 
 int mc_attempt_collect(struct mc_attempt *attempt, struct mc_err *err)
@@ -205,21 +240,32 @@ int mc_attempt_collect(struct mc_attempt *attempt, struct mc_err *err)
     return rc;
 }
 
-/* Removes one thing; what cannot be removed is named with the command that would. */
-static int gone(struct mc_attempt *attempt, const char *kind, const char *name, int rc, struct mc_err *err)
+/* What has been removed, for one commit at the end: until then the store calls it created, which is the safe side. */
+struct clearing {
+    struct mc_resource_record gone[MC_ROLES + MC_VOLUMES];
+    size_t count;
+    int rc; /* of the first that could not be removed */
+    struct mc_err *err;
+};
+
+/* What cannot be removed is named with the command that would. */
+static void note_removed(struct clearing *clearing, const char *kind, const char *name, int rc, struct mc_err *why)
 {
-    if (rc != 0) {
-        mc_hint(err, "remove it with: docker %s rm -f %s", kind, name);
-        return rc;
+    if (rc == 0) {
+        clearing->gone[clearing->count++] = (struct mc_resource_record){.name = name, .state = "removed"};
+    } else if (clearing->rc == 0) {
+        mc_hint(why, "remove it with: docker %s rm -f %s", kind, name);
+        *clearing->err = *why;
+        clearing->rc = rc;
     }
-    return mc_resources_removed(attempt->run->store, name, err);
 }
 
 int mc_attempt_teardown(struct mc_attempt *attempt, struct mc_err *err)
 {
     struct mc_engine *engine = attempt->run->engine;
     struct mc_labels ours = mc_sandbox_labels(&attempt->sandbox);
-    int rc = 0;
+    struct clearing clearing = {.err = err};
+    struct mc_err one;
     for (int r = 0; r < MC_ROLES; r++) {
         struct mc_program *program = &attempt->programs[r];
         mc_stream_close(mc_steal(&program->stream));
@@ -227,33 +273,22 @@ int mc_attempt_teardown(struct mc_attempt *attempt, struct mc_err *err)
     }
     for (int r = 0; r < MC_ROLES; r++) {
         const char *name = attempt->sandbox.containers[r];
-        if (!name) {
-            continue;
-        }
-        /* By name where the create call's answer was lost. */
-        const char *id = attempt->programs[r].container ? attempt->programs[r].container : name;
-        struct mc_err one;
-        int left = mc_container_remove(engine, id, ours, mc_within(ENGINE_CALL_MS, NULL), &one);
-        left = gone(attempt, "container", name, left, &one);
-        if (left != 0 && rc == 0) {
-            *err = one;
-            rc = left;
+        if (name) {
+            /* By name where the create call's answer was lost. */
+            const char *id = attempt->programs[r].container ? attempt->programs[r].container : name;
+            int rc = mc_container_remove(engine, id, ours, mc_within(ENGINE_CALL_MS, NULL), &one);
+            note_removed(&clearing, "container", name, rc, &one);
         }
     }
     for (int v = 0; v < MC_VOLUMES; v++) {
         const char *name = attempt->sandbox.volumes[v];
-        if (!name) {
-            continue;
-        }
-        struct mc_err one;
-        int left = mc_volume_remove(engine, name, ours, mc_within(ENGINE_CALL_MS, NULL), &one);
-        left = gone(attempt, "volume", name, left, &one);
-        if (left != 0 && rc == 0) {
-            *err = one;
-            rc = left;
+        if (name) {
+            int rc = mc_volume_remove(engine, name, ours, mc_within(ENGINE_CALL_MS, NULL), &one);
+            note_removed(&clearing, "volume", name, rc, &one);
         }
     }
-    return rc;
+    int noted = mc_resources_set(attempt->run->store, clearing.gone, clearing.count, clearing.rc ? &one : err);
+    return clearing.rc ? clearing.rc : noted;
 }
 
 /* Memory that ran out inside its own limit, or the program's own exit, is the harness's doing; being killed from

@@ -128,6 +128,12 @@ static int observe(struct mc_attempt *attempt, enum mc_role role, const struct m
     return check_clock(attempt, role, notice, err);
 }
 
+static void blame(struct mc_attempt *attempt, enum mc_role role)
+{
+    attempt->culprit = role;
+    attempt->culprit_known = 1;
+}
+
 /* Reads what has come from one program. 1: a notice for whoever waits is in *out. */
 static int drain(struct mc_attempt *attempt, enum mc_role role, int wanted, struct mc_notice *out, struct mc_err *err)
 {
@@ -143,8 +149,7 @@ static int drain(struct mc_attempt *attempt, enum mc_role role, int wanted, stru
             if (got == MC_CLOSED && attempt->ending && !wanted) {
                 return 0;
             }
-            attempt->culprit = role;
-            attempt->culprit_known = 1;
+            blame(attempt, role);
             return got;
         }
         int rc = observe(attempt, role, &notice, err);
@@ -158,7 +163,11 @@ static int drain(struct mc_attempt *attempt, enum mc_role role, int wanted, stru
         *out = notice;
         return 1;
     }
-    return wanted ? mc_fail(err, MC_CLOSED, "the %s has ended", mc_role_name(role)) : 0;
+    if (!wanted) {
+        return 0;
+    }
+    blame(attempt, role);
+    return mc_fail(err, MC_CLOSED, "the %s has ended", mc_role_name(role));
 }
 
 static int wait_for_any(const struct mc_attempt *attempt, struct mc_until until, struct mc_err *err)
@@ -203,8 +212,7 @@ static int next(void *payload, struct mc_notice *out, struct mc_until until, str
         }
         int rc = mc_check(until, mc_role_name(listener->role), err);
         if (rc == MC_TIMEOUT) {
-            attempt->culprit = listener->role;
-            attempt->culprit_known = 1;
+            blame(attempt, listener->role);
         }
         rc = rc ? rc : wait_for_any(attempt, until, err);
         if (rc != 0) {

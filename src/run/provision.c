@@ -66,12 +66,33 @@ static int make_volumes(struct mc_attempt *attempt, struct mc_err *err)
         labels[common.count] = (struct mc_label){"org.memcal.role", mc_volume_name((enum mc_volume)v)};
         struct mc_labels all = {labels, common.count + 1};
         int rc = mc_volume_create(run->engine, name, all, mc_within(ENGINE_CALL_MS, run->cancel), err);
-        rc = rc ? rc : mc_resources_created(run->store, name, name, err);
         if (rc != 0) {
             return rc;
         }
     }
     return 0;
+}
+
+/* In one commit, since each waits for the disk. A crash before it loses nothing: what is planned is looked for by its
+ * name, whether or not it came to be. */
+static int note_created(struct mc_attempt *attempt, struct mc_err *err)
+{
+    struct mc_resource_record made[MC_VOLUMES + MC_ROLES];
+    size_t count = 0;
+    for (int v = 0; v < MC_VOLUMES; v++) {
+        const char *name = attempt->sandbox.volumes[v];
+        if (name) {
+            made[count++] = (struct mc_resource_record){.name = name, .state = "created", .engine_id = name};
+        }
+    }
+    for (int r = 0; r < MC_ROLES; r++) {
+        const char *name = attempt->sandbox.containers[r];
+        if (name) {
+            made[count++] = (struct mc_resource_record){
+                .name = name, .state = "created", .engine_id = attempt->programs[r].container};
+        }
+    }
+    return mc_resources_set(attempt->run->store, made, count, err);
 }
 
 /* The engine is asked what it made, not believed: the image and the network of what runs are what was pinned. */
@@ -107,14 +128,6 @@ static int start(struct mc_attempt *attempt, enum mc_role role, struct mc_err *e
     rc = rc ? rc
             : mc_program_start(program, run->engine, &attempt->sandbox.specs[role], role,
                                mc_attempt_hooks(attempt, role), mc_within(ENGINE_CALL_MS, run->cancel), err);
-    if (program->container) {
-        struct mc_err second;
-        int noted = mc_resources_created(run->store, attempt->sandbox.containers[role], program->container, &second);
-        if (rc == 0 && noted != 0) {
-            *err = second;
-            rc = noted;
-        }
-    }
     return rc ? rc : check_container(attempt, role, err);
 }
 
@@ -241,6 +254,7 @@ int mc_attempt_provision(struct mc_attempt *attempt, struct mc_err *err)
     /* Both are started before either is waited for: Hermes takes seconds to be ready, and so may a provider. */
     rc = rc || !has_provider ? rc : start(attempt, MC_PROVIDER, err);
     rc = rc ? rc : start(attempt, MC_HARNESS, err);
+    rc = rc ? rc : note_created(attempt, err);
     rc = rc || !has_provider ? rc : greet_provider(attempt, err);
     return rc ? rc : greet_harness(attempt, err);
 }

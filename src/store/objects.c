@@ -117,12 +117,28 @@ static int store_file(struct mc_object_writer *writer, const struct mc_digest *d
     return rc;
 }
 
+/* 1 where the same object is in the store for good: its row is written only once its file is on the disk. */
+static int is_stored(const struct mc_object_writer *writer, const struct mc_digest *digest, struct mc_err *err)
+{
+    MC_AUTOROWS struct mc_rows rows;
+    int rc = mc_sql_query(writer->store, &rows, err, "SELECT 1 FROM objects WHERE sha256 = ?", "s", digest->hex);
+    rc = rc ? rc : mc_rows_next(&rows, err);
+    if (rc != 1) {
+        return rc;
+    }
+    struct stat info;
+    MC_AUTOFREE char *path = mc_object_path(writer->store, digest->hex);
+    /* In use again: a sweep leaves young objects. */
+    return stat(path, &info) == 0 && info.st_size == writer->size && utimensat(AT_FDCWD, path, NULL, 0) == 0;
+}
+
 int mc_object_end(struct mc_object_writer *writer, struct mc_digest *out, int64_t *size, struct mc_err *err)
 {
     *out = mc_sha256_end(writer->sha);
     writer->sha = NULL;
-    int rc = store_file(writer, out, err);
-    if (rc == 0) {
+    int stored = is_stored(writer, out, err);
+    int rc = stored < 0 ? stored : stored ? 0 : store_file(writer, out, err);
+    if (rc == 0 && !stored) {
         rc = mc_sql_run(writer->store, err,
                         "INSERT INTO objects (sha256, size, kind, added) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
                         "siss", out->hex, writer->size, writer->kind, mc_store_now().text);

@@ -156,7 +156,8 @@ static void try_others(const struct items *all, const struct mc_tz *zone, size_t
             (*pairs)++;
             if (grade(item, other->gold, zone) == MC_VERDICT_CORRECT) {
                 (*passed)++;
-                printf("  other passes: %s \"%s\" against \"%s\"\n", mc_match_name(item->match), other->gold, item->gold);
+                printf("  other passes: %s \"%s\" against \"%s\"\n", mc_match_name(item->match), other->gold,
+                       item->gold);
             }
         }
     }

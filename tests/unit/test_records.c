@@ -323,6 +323,11 @@ static void steps(void **state)
     ok(f, mc_steps_plan(f->store, "a1", NULL, 0, &f->err));
 }
 
+static int set_resource(struct fixture *f, struct mc_resource_record resource)
+{
+    return mc_resources_set(f->store, &resource, 1, &f->err);
+}
+
 static void changes_of_what_is_not_there_are_errors(void **state)
 {
     struct fixture *f = *state;
@@ -339,9 +344,11 @@ static void changes_of_what_is_not_there_are_errors(void **state)
     assert_int_equal(mc_trials_end(f->store, "none", "failed", NULL, &f->err), MC_NOT_FOUND);
     assert_int_equal(mc_runs_end(f->store, "none", "finished", 0, &f->err), MC_NOT_FOUND);
     assert_int_equal(mc_runs_set_state(f->store, "none", "finished", &f->err), MC_NOT_FOUND);
-    assert_int_equal(mc_resources_created(f->store, "none", "id", &f->err), MC_NOT_FOUND);
-    assert_int_equal(mc_resources_facts(f->store, "none", "{}", &f->err), MC_NOT_FOUND);
-    ok(f, mc_resources_removed(f->store, "none", &f->err));
+    assert_int_equal(
+        set_resource(f, (struct mc_resource_record){.name = "none", .state = "created", .engine_id = "id"}),
+        MC_NOT_FOUND);
+    assert_int_equal(set_resource(f, (struct mc_resource_record){.name = "none", .facts = "{}"}), MC_NOT_FOUND);
+    ok(f, set_resource(f, (struct mc_resource_record){.name = "none", .state = "removed"}));
 }
 
 /* ---- Resources ---- */
@@ -374,9 +381,9 @@ static void resources(void **state)
                                               {.name = "c1", .attempt = "a1", .kind = "container", .role = "harness"}};
     ok(f, mc_resources_plan(f->store, plan, 2, &f->err));
     ok(f, mc_resources_list(f->store, "a1", see_resource, f, &f->err));
-    ok(f, mc_resources_created(f->store, "c1", "abc", &f->err));
-    ok(f, mc_resources_facts(f->store, "c1", "{\"exit_code\":0}", &f->err));
-    ok(f, mc_resources_removed(f->store, "v1", &f->err));
+    ok(f, set_resource(f, (struct mc_resource_record){.name = "c1", .state = "created", .engine_id = "abc"}));
+    ok(f, set_resource(f, (struct mc_resource_record){.name = "c1", .facts = "{\"exit_code\":0}"}));
+    ok(f, set_resource(f, (struct mc_resource_record){.name = "v1", .state = "removed"}));
     ok(f, mc_resources_list(f->store, "a1", see_resource, f, &f->err));
     assert_int_equal(f->seen, 4);
     assert_int_equal(mc_resources_plan(f->store, plan, 2, &f->err), MC_EXISTS);

@@ -621,7 +621,7 @@ static void calls_under_way_are_told_at_the_end(void **state)
     assert_int_equal(lone.http.status, 503);
     mc_buf_release(&lone.http.body);
     const json_t *data = told(&scene);
-    assert_string_equal(text(data, "error"), "the model's answer was cancelled");
+    assert_string_equal(text(data, "error"), "the model's answer: cancelled");
     fake_stop(&scene.fake);
     fixture_free(&scene.fixture);
     json_decref(scene.allow);

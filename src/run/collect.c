@@ -216,17 +216,17 @@ int mc_attempt_collect(struct mc_attempt *attempt, struct mc_err *err)
     for (int r = 0; r < MC_ROLES; r++) {
         struct mc_err one;
         int got = end_errors(attempt, (enum mc_role)r, &one);
-        if (got == 0 && attempt->programs[r].container) {
+        if (got == 0 && attempt->programs[r].started) {
             got = collect_path(attempt, (enum mc_role)r, "/memcal/out", "", 0, &one);
         }
-        if (got == 0 && attempt->programs[r].container && r == MC_HARNESS) {
+        if (got == 0 && attempt->programs[r].started && r == MC_HARNESS) {
             /* Hermes's sessions: the rows that its turns left, with their scenario times. */
             static const char *const parts[] = {"/memcal/home/state.db", "/memcal/home/state.db-wal"};
             for (size_t i = 0; got == 0 && i < MC_COUNT(parts); i++) {
                 got = collect_path(attempt, MC_HARNESS, parts[i], "home/", 1, &one);
             }
         }
-        if (got == 0 && attempt->programs[r].container && r == MC_PROVIDER) {
+        if (got == 0 && attempt->programs[r].started && r == MC_PROVIDER) {
             got = collect_path(attempt, MC_PROVIDER, "/memcal/memory", "memory/", 1, &one);
         }
         if (got != 0) {

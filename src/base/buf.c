@@ -37,6 +37,7 @@ char *mc_buf_room(struct mc_buf *buf, size_t length)
         }
         buf->data = mc_resize(buf->data, wanted, 1);
         buf->cap = wanted;
+        buf->data[buf->len] = '\0';
     }
     return buf->data + buf->len;
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* Marks a cut text: steps back over a character's continuation bytes and ends in "...". */
 static void mark_cut(char *text, size_t size)
 {
@@ -20,6 +22,7 @@ static void fill(char *text, size_t size, const char *format, va_list args)
     if (length >= 0 && (size_t)length >= size) {
         mark_cut(text, size);
     }
+    mc_utf8_mend(text);
 }
 
 int mc_vfail(struct mc_err *err, enum mc_code code, const char *format, va_list args)
@@ -27,6 +30,7 @@ int mc_vfail(struct mc_err *err, enum mc_code code, const char *format, va_list 
     err->code = code;
     err->sys = 0;
     err->http = 0;
+    err->place = 0;
     err->hint[0] = '\0';
     fill(err->text, sizeof err->text, format, args);
     return code;
@@ -76,9 +80,11 @@ int mc_fail_errno(struct mc_err *err, int sys, const char *format, ...)
     va_end(args);
     err->sys = sys;
     char reason[128];
-    if (strlen(err->text) + sizeof reason < sizeof err->text) {
-        append(err, ": %s", strerror_r(sys, reason, sizeof reason));
+    size_t room = sizeof err->text - sizeof reason;
+    if (strlen(err->text) >= room) {
+        mark_cut(err->text, room); /* the reason is worth more than the end of a long name */
     }
+    append(err, ": %s", strerror_r(sys, reason, sizeof reason));
     if (sys == ENOSPC) {
         mc_hint(err, "free some space on that disk, then run the same command again");
     }
@@ -96,6 +102,18 @@ int mc_wrap(struct mc_err *err, const char *format, ...)
     if (strlen(err->text) + 8 < sizeof err->text) {
         append(err, ": %s", inner);
     }
+    err->place = 0;
+    return err->code;
+}
+
+int mc_wrap_place(struct mc_err *err, const char *place)
+{
+    if (!place[0]) {
+        return err->code;
+    }
+    mc_wrap(err, "%s", place);
+    size_t length = strlen(place);
+    err->place = length + 2 < sizeof err->text && err->text[length] == ':' ? length : 0;
     return err->code;
 }
 

@@ -6,11 +6,13 @@
  * do (`hint`). Callers add context with mc_wrap() and never print: only cli/ prints, once.
  *
  * Ownership: the struct is the caller's, lies on the stack, and owns nothing: no allocation on the error path. Texts
- * longer than the fields are cut at a character's boundary and end in "...".
+ * longer than the fields are cut at a character's boundary and end in "..."; bytes that are not UTF-8 become '?', so
+ * that a text can always stand in JSON.
  */
 #pragma once
 
 #include <stdarg.h>
+#include <stddef.h>
 
 #include "base/attr.h"
 
@@ -36,6 +38,9 @@ struct mc_err {
     enum mc_code code;
     int sys;  /* errno, 0 where none applies */
     int http; /* HTTP status, 0 where none applies */
+    /* How many bytes at the start of `text` are a place in a document ("file:line: path"), 0 where none are. A later
+     * mc_wrap() sets it to 0, since the text then starts with something else. */
+    size_t place;
     char text[1024];
     char hint[512];
 };
@@ -50,6 +55,8 @@ int mc_fail_errno(struct mc_err *err, int sys, const char *format, ...) MC_PRINT
 
 /* Puts "context: " before the text; returns err->code. */
 int mc_wrap(struct mc_err *err, const char *format, ...) MC_PRINTF(2, 3);
+/* The same with a place in a document ("file:line: path"). */
+int mc_wrap_place(struct mc_err *err, const char *place);
 
 /* Sets what to do about it; returns err->code. */
 int mc_hint(struct mc_err *err, const char *format, ...) MC_PRINTF(2, 3);

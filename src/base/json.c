@@ -14,12 +14,10 @@ void mc_json_at(json_t **value)
     *value = NULL;
 }
 
+/* "file:line", as much of it as is known. */
 static char *source_place(const struct mc_source *source, int line)
 {
-    if (!source->name[0]) {
-        return mc_strdup("");
-    }
-    return line > 0 ? mc_strf("%s:%d: ", source->name, line) : mc_strf("%s: ", source->name);
+    return line > 0 && source->name[0] ? mc_strf("%s:%d", source->name, line) : mc_strdup(source->name);
 }
 
 json_t *mc_json_parse(const void *bytes, size_t length, const struct mc_source *source, struct mc_err *err)
@@ -29,7 +27,8 @@ json_t *mc_json_parse(const void *bytes, size_t length, const struct mc_source *
     if (!value) {
         int line = source->line > 0 ? source->line : error.line;
         MC_AUTOFREE char *place = source_place(source, line);
-        mc_fail(err, MC_INPUT, "%snot valid JSON at column %d: %s", place, error.column, error.text);
+        mc_fail(err, MC_INPUT, "not valid JSON at column %d: %s", error.column, error.text);
+        mc_wrap_place(err, place);
     }
     return value;
 }
@@ -92,6 +91,15 @@ size_t mc_view_count(const struct mc_view *array)
     return array->value ? json_array_size(array->value) : 0;
 }
 
+json_t *mc_view_json(const struct mc_view *view)
+{
+    union {
+        const json_t *seen;
+        json_t *taken;
+    } value = {.seen = view->value};
+    return value.taken;
+}
+
 static int is_bare_key(const char *key)
 {
     return key[0] && strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == strlen(key);
@@ -140,7 +148,7 @@ char *mc_view_place(const struct mc_view *view)
 {
     MC_AUTOFREE char *where = source_place(view->source, mc_view_line(view));
     MC_AUTOFREE char *path = mc_view_path(view);
-    return mc_strf("%s%s", where, path);
+    return mc_strf("%s%s%s", where, where[0] ? ": " : "", path);
 }
 
 int mc_view_fail(const struct mc_view *view, struct mc_err *err, const char *format, ...)
@@ -150,11 +158,14 @@ int mc_view_fail(const struct mc_view *view, struct mc_err *err, const char *for
     mc_vfail(err, MC_INPUT, format, args);
     va_end(args);
     MC_AUTOFREE char *place = mc_view_place(view);
-    return mc_wrap(err, "%s", place);
+    return mc_wrap_place(err, place);
 }
 
 static const char *type_name(const json_t *value)
 {
+    if (!value) {
+        return "null"; /* a member that is null counts as absent */
+    }
     switch (json_typeof(value)) {
     case JSON_OBJECT:
         return "an object";
@@ -224,7 +235,7 @@ int mc_view_time(const struct mc_view *view, struct mc_time *out, struct mc_err 
     int rc = mc_view_string(view, &text, err);
     if (rc == 0 && (rc = mc_time_parse(text, out, err)) != 0) {
         MC_AUTOFREE char *place = mc_view_place(view);
-        mc_wrap(err, "%s", place);
+        mc_wrap_place(err, place);
     }
     return rc;
 }
@@ -242,29 +253,61 @@ int mc_read_string(const struct mc_view *object, const char *key, enum mc_need n
     return found == 1 ? mc_view_string(&view, out, err) : found;
 }
 
-int mc_read_id(const struct mc_view *object, const char *key, enum mc_need need, const char **out, struct mc_err *err)
+int mc_view_id(const struct mc_view *view, const char **out, struct mc_err *err)
 {
-    struct mc_view view;
-    int found = find(object, key, need, &view, err);
-    if (found != 1) {
-        return found;
-    }
-    const char *text;
-    int rc = mc_view_string(&view, &text, err);
+    const char *text = "";
+    int rc = mc_view_string(view, &text, err);
     if (rc != 0) {
         return rc;
     }
     size_t length = strlen(text);
     if (length < 1 || length > 200) {
-        return mc_view_fail(&view, err, "must have 1 to 200 characters, has %zu", length);
+        return mc_view_fail(view, err, "must have 1 to 200 characters, has %zu", length);
     }
     for (const char *p = text; *p; p++) {
         if ((unsigned char)*p < 0x20 || *p == 0x7f) {
-            return mc_view_fail(&view, err, "must not hold control characters");
+            return mc_view_fail(view, err, "must not hold control characters");
         }
     }
     *out = text;
     return 0;
+}
+
+int mc_is_name(const char *text)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    size_t length = strspn(text, letters);
+    return length >= 1 && length <= 100 && !text[length] && !strchr("._-", text[0]);
+}
+
+int mc_view_name(const struct mc_view *view, const char **out, struct mc_err *err)
+{
+    const char *text = "";
+    int rc = mc_view_string(view, &text, err);
+    if (rc != 0) {
+        return rc;
+    }
+    if (!mc_is_name(text)) {
+        return mc_view_fail(view, err,
+                            "must be 1 to 100 letters, digits, \".\", \"_\" or \"-\", the first a letter or"
+                            " digit");
+    }
+    *out = text;
+    return 0;
+}
+
+int mc_read_id(const struct mc_view *object, const char *key, enum mc_need need, const char **out, struct mc_err *err)
+{
+    struct mc_view view;
+    int found = find(object, key, need, &view, err);
+    return found == 1 ? mc_view_id(&view, out, err) : found;
+}
+
+int mc_read_name(const struct mc_view *object, const char *key, enum mc_need need, const char **out, struct mc_err *err)
+{
+    struct mc_view view;
+    int found = find(object, key, need, &view, err);
+    return found == 1 ? mc_view_name(&view, out, err) : found;
 }
 
 int mc_read_int(const struct mc_view *object, const char *key, enum mc_need need, int64_t min, int64_t max,
@@ -348,7 +391,7 @@ int mc_read_choice(const struct mc_view *object, const char *key, enum mc_need n
     if (found != 1) {
         return found;
     }
-    const char *text;
+    const char *text = "";
     int rc = mc_view_string(&view, &text, err);
     if (rc != 0) {
         return rc;
@@ -394,14 +437,15 @@ int mc_only_keys(const struct mc_view *object, const char *const *keys, struct m
 {
     const char *key;
     json_t *value;
-    json_object_foreach ((json_t *)(uintptr_t)object->value, key, value) {
+    json_object_foreach (mc_view_json(object), key, value) {
         const char *nearest = NULL;
-        size_t best = 4;
+        size_t best = (strlen(key) + 1) / 2 + 1; /* a name of which more is wrong than right is another name */
+        best = best < 4 ? best : 4;
         int known = 0;
         for (size_t i = 0; keys[i] && !known; i++) {
             known = mc_streq(keys[i], key);
             size_t d = distance(keys[i], key);
-            if (d < best) {
+            if (d < best && d * 2 <= strlen(key)) {
                 best = d;
                 nearest = keys[i];
             }

@@ -5,16 +5,18 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 
 void mc_print_safe(FILE *stream, const char *text, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c < 0x20 || c == 0x7f) {
-            fprintf(stream, "\\x%02x", c);
-        } else {
-            fputc(c, stream);
+    for (size_t i = 0; i < length;) {
+        size_t step = mc_utf8_char(text + i, length - i);
+        int safe = step > 0 && !mc_utf8_is_control(text + i, step);
+        step = step ? step : 1;
+        for (size_t j = i; j < i + step; j++) {
+            fprintf(stream, safe ? "%c" : "\\x%02x", (unsigned char)text[j]);
         }
+        i += step;
     }
 }
 

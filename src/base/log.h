@@ -23,5 +23,5 @@ struct mc_log {
 
 void mc_log(const struct mc_log *log, enum mc_log_level level, const char *format, ...) MC_PRINTF(3, 4);
 
-/* Prints text with control bytes (newlines too) as \xNN and invalid UTF-8 likewise. */
+/* Prints text with control characters (newlines too, and those above U+007F) and bytes that are not UTF-8 as \xNN. */
 void mc_print_safe(FILE *stream, const char *text, size_t length);

@@ -40,8 +40,12 @@ static int spawn(const struct mc_proc *proc, struct pipes *p, pid_t *pid, struct
     if (proc->dir) {
         posix_spawn_file_actions_addchdir_np(&actions, proc->dir);
     }
-    /* A group of its own, so that whatever it starts ends with it. */
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    /* A group of its own, so that whatever it starts ends with it; and SIGPIPE, which memcal ignores, as usual. */
+    sigset_t usual;
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes, &usual);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
     char *const *argv = (char *const *)(uintptr_t)proc->argv;
     int rc = posix_spawnp(pid, argv[0], &actions, &attributes, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
@@ -49,7 +53,7 @@ static int spawn(const struct mc_proc *proc, struct pipes *p, pid_t *pid, struct
     return rc == 0 ? 0 : mc_fail_errno(err, rc, "starting the program %s", argv[0]);
 }
 
-/* One read; 1 at the end of the stream. */
+/* One read; *fd is closed at the end of the stream. */
 static int take(const struct mc_proc *proc, int *fd, int is_error, struct mc_err *err)
 {
     char bytes[16384];
@@ -77,8 +81,16 @@ static int take(const struct mc_proc *proc, int *fd, int is_error, struct mc_err
     return 0;
 }
 
-static int pump(const struct mc_proc *proc, struct pipes *p, struct mc_until until, struct mc_err *err)
+static int has_exited(pid_t pid)
 {
+    siginfo_t info = {.si_pid = 0};
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
+
+/* Until both streams end; or the program has, where something that it left behind still holds them. */
+static int pump(const struct mc_proc *proc, pid_t pid, struct pipes *p, struct mc_until until, struct mc_err *err)
+{
+    int exited = 0;
     while (p->out[0] >= 0 || p->errors[0] >= 0) {
         int rc = mc_check(until, proc->argv[0], err);
         if (rc != 0) {
@@ -88,10 +100,15 @@ static int pump(const struct mc_proc *proc, struct pipes *p, struct mc_until unt
         struct pollfd fds[3] = {{.fd = p->out[0], .events = POLLIN},
                                 {.fd = p->errors[0], .events = POLLIN},
                                 {.fd = until.cancel ? until.cancel->fd : -1, .events = POLLIN}};
-        int n = poll(fds, 3, left > 1000 ? 1000 : (int)left);
+        int n = poll(fds, 3, left > 200 ? 200 : (int)left);
         if (n < 0 && errno != EINTR) {
             return mc_fail_errno(err, errno, "waiting for %s", proc->argv[0]);
         }
+        if (n == 0 && exited) {
+            kill(-pid, SIGKILL); /* what it left behind; it is not reaped yet, so the group is still its own */
+            return 0;
+        }
+        exited = n == 0 && has_exited(pid);
         if (n > 0 && fds[0].revents && (rc = take(proc, &p->out[0], 0, err)) != 0) {
             return rc;
         }
@@ -102,7 +119,7 @@ static int pump(const struct mc_proc *proc, struct pipes *p, struct mc_until unt
     return 0;
 }
 
-/* Waits for the program within `until`, then kills its group; the status is always collected. */
+/* Waits for the program within `until`, then kills its group; the status is always collected. 1: it ended itself. */
 static int reap(pid_t pid, struct mc_until until, int *status)
 {
     struct mc_err ignored;
@@ -133,11 +150,15 @@ int mc_proc_run(const struct mc_proc *proc, struct mc_until until, struct mc_err
     mc_close_at(&p.out[1]);
     mc_close_at(&p.errors[1]);
     if (rc == 0) {
-        rc = pump(proc, &p, until, err);
+        rc = pump(proc, pid, &p, until, err);
+        if (rc != 0) {
+            kill(-pid, SIGKILL); /* the program may be gone and its children not */
+        }
         int status = 0;
         int ended = reap(pid, rc == 0 ? until : mc_within(0, NULL), &status);
         if (rc == 0 && !ended) {
             rc = mc_check(until, proc->argv[0], err);
+            rc = rc ? rc : mc_fail(err, MC_TIMEOUT, "%s did not end", proc->argv[0]);
         } else if (rc == 0 && WIFSIGNALED(status)) {
             rc = mc_fail(err, MC_INTERNAL, "%s was ended by signal %d", proc->argv[0], WTERMSIG(status));
         } else if (rc == 0 && WEXITSTATUS(status) != 0) {

@@ -45,7 +45,9 @@ int64_t mc_monotonic_ms(void)
 
 struct mc_until mc_within(int64_t milliseconds, const struct mc_cancel *cancel)
 {
-    return (struct mc_until){.at_ms = mc_monotonic_ms() + milliseconds, .cancel = cancel};
+    static const int64_t longest = INT64_MAX / 4; /* so that no sum of times overflows */
+    int64_t wait = milliseconds < longest ? milliseconds : longest;
+    return (struct mc_until){.at_ms = mc_monotonic_ms() + wait, .cancel = cancel};
 }
 
 struct mc_until mc_sooner(struct mc_until until, int64_t milliseconds)

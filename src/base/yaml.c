@@ -102,7 +102,9 @@ struct reader {
 
 static int fail_at(struct reader *r, size_t line, const char *what)
 {
-    return mc_fail(r->err, MC_INPUT, "%s:%zu: %s", r->name, line + 1, what);
+    mc_fail(r->err, MC_INPUT, "%s", what);
+    MC_AUTOFREE char *place = mc_strf("%s:%zu", r->name, line + 1);
+    return mc_wrap_place(r->err, place);
 }
 
 static int next_event(struct reader *r, yaml_event_t *event)
@@ -206,6 +208,12 @@ static int member(struct reader *r, json_t *object, yaml_event_t *key_event)
     size_t key_line = key_event->start_mark.line;
     if (key_event->type != YAML_SCALAR_EVENT) {
         return fail_at(r, key_line, "a key must be text");
+    }
+    if (key_event->data.scalar.anchor || key_event->data.scalar.tag) {
+        return fail_at(r, key_line, "anchors and tags are not allowed");
+    }
+    if (memchr(key_event->data.scalar.value, '\0', key_event->data.scalar.length)) {
+        return fail_at(r, key_line, "a NUL character is not allowed");
     }
     MC_AUTOFREE char *key = mc_strdup((const char *)key_event->data.scalar.value);
     if (json_object_get(object, key)) {

@@ -10,9 +10,8 @@
 #include "base/sha256.h"
 #include "base/yaml.h"
 #include "hermes/harness.h"
+#include "protocol/frame.h"
 #include "provider/provider.h"
-
-enum mc_upstream_kind { MC_UPSTREAM_OPENAI, MC_UPSTREAM_SCRIPT, MC_UPSTREAM_REPLAY };
 
 struct mc_model {
     const char *key;  /* the name that harness manifests use: "default" */
@@ -58,8 +57,6 @@ void mc_runfile_release(struct mc_runfile *runfile);
 
 /* "script/extractive", "openai", "replay": what reports call the model's source. The caller frees it. */
 char *mc_model_source(const struct mc_model *model);
-/* "script", "openai" or "replay". */
-const char *mc_upstream_name(enum mc_upstream_kind kind);
 
 /* Harness and provider manifests stand in folders beside the run file's: <dir>/../harnesses/NAME.yaml. A name with a
  * '/' is a path from `from`'s folder. The caller frees it. */

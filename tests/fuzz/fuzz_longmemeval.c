@@ -1,0 +1,25 @@
+/* A LongMemEval file. */
+#include <stdint.h>
+
+#include "corpus/import.h"
+
+#include "base/json.h"
+
+#include "fuzz_files.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_put("source", data, size);
+    MC_AUTOFREE char *source = mc_path_join(fuzz_folder(), "source");
+    MC_AUTOFREE char *out = mc_path_join(fuzz_folder(), "out");
+    MC_AUTOJSON json_t *report = NULL;
+    struct mc_err err = {.text = ""};
+    if (mc_import_longmemeval(source, out, &report, &err) != 0 && !err.text[0]) {
+        abort();
+    }
+    fuzz_clean("out");
+    fuzz_clean("out.import");
+    return 0;
+}

@@ -285,7 +285,7 @@ static enum mc_ended classify_death(struct mc_attempt *attempt, enum mc_role rol
     struct mc_container ended;
     struct mc_err ignored;
     if (!program->container || mc_container_wait(attempt->run->engine, program->container, &ended,
-                                                 mc_within(STOP_GRACE_S * 1000, NULL), &ignored) != 0) {
+                                                 mc_within((int64_t)STOP_GRACE_S * 1000, NULL), &ignored) != 0) {
         return MC_ENDED_FAILED;
     }
     enum mc_oom oom = mc_container_oom(&ended, program->killed);

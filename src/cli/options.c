@@ -73,8 +73,8 @@ static int store_value(const struct parse *p, const struct mc_option *option, co
         return -1;
     case MC_OPTION_TEXTS: {
         struct mc_option_texts *texts = option->out;
-        if (texts->count == (int)MC_COUNT(texts->items)) {
-            return usage_error(p, "--%s is given more than %zu times", option->name, MC_COUNT(texts->items));
+        if (texts->count == MC_OPTION_TEXTS_MAX) {
+            return usage_error(p, "--%s is given more than %d times", option->name, MC_OPTION_TEXTS_MAX);
         }
         texts->items[texts->count++] = value;
         return -1;

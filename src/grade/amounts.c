@@ -208,7 +208,7 @@ static char currency_of(const char *norm)
     if (mc_norm_in(norm, " € euros euro eur ")) {
         return 'E';
     }
-    return mc_norm_in(norm, " £ pounds quid gbp ") ? 'L' : 0;
+    return mc_norm_in(norm, " £ pounds quid gbp ") ? 'L' : '\0';
 }
 
 /* Words that follow a number without being what is counted. */
@@ -227,7 +227,7 @@ static size_t read_unit(const struct mc_words *w, size_t i, struct mc_amount *ou
     size_t at = i + (is(w, i, "-") && i < w->count && w->items[i].glued ? 1 : 0);
     if (unit_of(mc_word_at(w, at), &out->unit, &scale)) {
         out->value *= scale;
-        out->currency = out->unit == MC_UNIT_MONEY ? currency_of(mc_word_at(w, at)) : 0;
+        out->currency = out->unit == MC_UNIT_MONEY ? currency_of(mc_word_at(w, at)) : '\0';
         size_t end = at + 1;
         if (in(w, end, " and ") && in(w, end + 1, " a ") && is(w, end + 2, "half")) {
             out->value += scale / 2; /* "an hour and a half" */

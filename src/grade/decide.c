@@ -20,7 +20,9 @@ static char *quoted_text(const char *source, size_t start, size_t end)
     char *text = mc_strndup(source + start, end - start);
     json_t *probe = json_string(text);
     for (char *p = text; !probe && *p; p++) {
-        *p = (unsigned char)*p >= 0x80 ? '?' : *p;
+        if ((unsigned char)*p >= 0x80) {
+            *p = '?';
+        }
     }
     json_decref(probe);
     return text;

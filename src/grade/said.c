@@ -99,12 +99,11 @@ static void read_forward(struct reading *r, const struct mc_cue *cue)
         }
         break;
     case MC_CUE_NEGATION_OF_CLAUSE:
+        r->negation = cue;
+        break;
     case MC_CUE_NEGATION_BACK:
-        if (cue->kind == MC_CUE_NEGATION_OF_CLAUSE) {
-            r->negation = cue;
-        } else if (mc_word_is(words, cue->last, "longer")) {
-            r->no_longer = 1;
-        } else if (mc_word_in(words, cue->last, " it the where when who ")) {
+        r->no_longer |= mc_word_is(words, cue->last, "longer");
+        if (mc_word_in(words, cue->last, " it the where when who ")) {
             r->negation = cue; /* "isn't the 8th", "isn't where" */
         }
         break;

@@ -98,7 +98,8 @@ static void what_is_not_a_store_is_left_alone(void **state)
         {"PRAGMA application_id=7; PRAGMA user_version=1;", "%s/memcal.db is not a memcal store",
          "use another store with --store DIR"},
         {"CREATE TABLE mine (x)", "%s/memcal.db is not a memcal store", "use another store with --store DIR"},
-        {"PRAGMA application_id=1835229548", "%s/memcal.db is not a memcal store", "use another store with --store DIR"},
+        {"PRAGMA application_id=1835229548", "%s/memcal.db is not a memcal store",
+         "use another store with --store DIR"},
         {"PRAGMA application_id=1835229548; PRAGMA user_version=99",
          "the store %s was written by a newer memcal (schema 99, this one knows 1)",
          "update memcal, or use another store with --store DIR"},
@@ -391,11 +392,11 @@ static void events_are_lines_with_a_count(void **state)
     assert_int_equal(mc_events_open(f->store, "r1", redactor, &events, &err), 0);
     assert_int_equal(mc_events_add(events, "one", NULL, &err), 0);
     /* The log's own members are not to be overwritten, and no secret gets in. */
-    assert_int_equal(mc_events_add(events, "two",
-                                   json_pack("{s:i, s:s, s:s, s:s}", "seq", 9, "type", "x", "at", "y", "text",
-                                             "line\nhunter22"),
-                                   &err),
-                     0);
+    assert_int_equal(
+        mc_events_add(events, "two",
+                      json_pack("{s:i, s:s, s:s, s:s}", "seq", 9, "type", "x", "at", "y", "text", "line\nhunter22"),
+                      &err),
+        0);
     assert_int_equal(mc_events_flush(events, &err), 0);
     mc_events_close(events);
     mc_events_close(NULL);

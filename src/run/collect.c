@@ -130,28 +130,14 @@ static int copy_in(const struct mc_archive_file *file, struct mc_object_writer *
     }
 }
 
-/* An object and its name among the attempt's artifacts, in one commit. */
 static int keep_artifact(const struct mc_attempt *attempt, struct mc_object_writer *writer, const char *name,
                          struct mc_err *err)
 {
-    struct mc_store *store = attempt->run->store;
-    int rc = mc_store_begin(store, err);
-    if (rc != 0) {
-        mc_object_abandon(writer);
-        return rc;
-    }
     struct mc_digest digest;
     int64_t size;
-    rc = mc_object_end(writer, &digest, &size, err);
-    if (rc == 0) {
-        struct mc_artifact_record artifact = {attempt->id, name, digest.hex, size};
-        rc = mc_artifacts_put(store, &artifact, err);
-    }
-    if (rc == 0) {
-        return mc_store_commit(store, err);
-    }
-    mc_store_rollback(store);
-    return rc;
+    int rc = mc_object_end(writer, &digest, &size, err);
+    struct mc_artifact_record artifact = {attempt->id, name, digest.hex, size};
+    return rc ? rc : mc_artifacts_put(attempt->run->store, &artifact, err);
 }
 
 /* The sidecar's bodies are named by their digest: the name is checked, and the object is the artifact. */
@@ -299,7 +285,7 @@ static enum mc_ended classify_death(struct mc_attempt *attempt, enum mc_role rol
     struct mc_container ended;
     struct mc_err ignored;
     if (!program->container || mc_container_wait(attempt->run->engine, program->container, &ended,
-                                                 mc_within(STOP_GRACE_S * 1000, NULL), &ignored) != 0) {
+                                                 mc_within((int64_t)STOP_GRACE_S * 1000, NULL), &ignored) != 0) {
         return MC_ENDED_FAILED;
     }
     enum mc_oom oom = mc_container_oom(&ended, program->killed);

@@ -282,7 +282,7 @@ int mc_is_name(const char *text)
 
 int mc_view_name(const struct mc_view *view, const char **out, struct mc_err *err)
 {
-    const char *text;
+    const char *text = "";
     int rc = mc_view_string(view, &text, err);
     if (rc != 0) {
         return rc;

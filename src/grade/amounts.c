@@ -73,7 +73,7 @@ static size_t read_spelled(const struct mc_words *w, size_t i, double *value)
     int seen = 0;
     for (;;) {
         size_t next = at + (seen && is(w, at, "and") ? 1 : 0);
-        double small;
+        double small = 0;
         size_t length = read_small(w, next, &small);
         const struct named *scale = FIND(scales, mc_word_at(w, at));
         if (length > 0 && seen == 1 && part >= 10 && part < 100 && small >= 10 && total == 0 && next == at) {

@@ -55,6 +55,14 @@ static void say_goodbye(struct mc_attempt *attempt, enum mc_role role)
     }
 }
 
+/* Nobody reads a program any more: the end of its input tells it to end, and its output no longer waits for a reader.
+ * Podman 4.3 sees the end of a container only once that has been read, though it was killed long ago. */
+static void hang_up(struct mc_program *program)
+{
+    program->open = 0;
+    mc_stream_close(mc_steal(&program->stream));
+}
+
 /* Gives the program its time, then stops it; it is seen to have ended. What the engine says of that, as JSON that the
  * caller frees; NULL where it says nothing. */
 static char *stop_one(struct mc_attempt *attempt, enum mc_role role)
@@ -65,10 +73,14 @@ static char *stop_one(struct mc_attempt *attempt, enum mc_role role)
     if (!program->started) {
         return NULL;
     }
+    if (!program->open) {
+        hang_up(program); /* it broke the protocol, or has ended */
+    }
     struct mc_container ended;
     int rc = mc_container_wait(engine, program->container, &ended, mc_within(stop_ms(attempt, role), NULL), &err);
     if (rc != 0) {
         program->killed = 1;
+        hang_up(program);
         rc = mc_container_stop(engine, program->container, STOP_GRACE_S, mc_within(ENGINE_CALL_MS, NULL), &err);
         rc = rc ? rc : mc_container_wait(engine, program->container, &ended, mc_within(ENGINE_CALL_MS, NULL), &err);
     }
@@ -321,8 +333,8 @@ static enum mc_ended classify_death(struct mc_attempt *attempt, enum mc_role rol
     const struct mc_program *program = &attempt->programs[role];
     struct mc_container ended;
     struct mc_err ignored;
-    if (!program->container ||
-        mc_container_wait(engine, program->container, &ended, mc_within(STOP_GRACE_S * 1000, NULL), &ignored) != 0) {
+    if (!program->container || mc_container_wait(engine, program->container, &ended,
+                                                 mc_within((int64_t)STOP_GRACE_S * 1000, NULL), &ignored) != 0) {
         return MC_ENDED_FAILED;
     }
     int is_oom = mc_container_oom(&ended, program->killed) == MC_OOM_YES;

@@ -96,7 +96,7 @@ const struct mc_cli_command *mc_cli_subcommand(struct mc_cli *cli, const char *c
     for (const struct mc_cli_command *c = table; c->name; c++) {
         mc_buf_putf(&names, "%s%s", c == table ? "" : ", ", c->name);
     }
-    if (word) {
+    if (word && word[0] != '-') {
         mc_fail(&err, MC_INPUT, "there is no command \"%s %s\"", command, word);
     } else {
         mc_fail(&err, MC_INPUT, "\"memcal %s\" needs a command", command);

@@ -59,10 +59,21 @@ static const struct mc_cli_command *find_command(const char *name)
     return NULL;
 }
 
+/* Known before options are read: what is wrong with them is said in JSON, too. */
+static int wants_json(int argc, char **argv)
+{
+    for (int i = 1; i < argc && !mc_streq(argv[i], "--"); i++) {
+        if (mc_streq(argv[i], "--json")) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct mc_err err;
-    struct mc_cli cli = {.log = {.stream = stderr, .level = MC_LOG_NONE}};
+    struct mc_cli cli = {.json = wants_json(argc, argv), .log = {.stream = stderr, .level = MC_LOG_NONE}};
     if (mc_cancel_init(&cli.cancel, &err) != 0) {
         return mc_cli_fail(&cli, &err);
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "corpus/validate.h"
 
 /* "name@sha256:X". Engines know such a name of what a registry gave; what was built or loaded here has no digest but
  * its ID, and is found by that. */
@@ -259,6 +260,14 @@ static void make_manifest(struct mc_plan *plan, const struct mc_engine_about *ab
     plan->digest = mc_sha256_of(text, strlen(text));
 }
 
+/* The whole of it, rubrics too: a fault found after a night of trials would cost that night. */
+static int check_corpus(const char *dir, struct mc_err *err)
+{
+    MC_AUTOPROBLEMS struct mc_problems problems = {.items = NULL};
+    mc_corpus_validate(dir, 1, &problems);
+    return mc_problems_check(&problems, err);
+}
+
 int mc_plan_make(struct mc_plan *plan, const struct mc_plan_options *options, struct mc_engine *engine,
                  struct mc_until until, struct mc_err *err)
 {
@@ -273,7 +282,8 @@ int mc_plan_make(struct mc_plan *plan, const struct mc_plan_options *options, st
     if (options->budget_usd >= 0) {
         plan->runfile.budget_usd = options->budget_usd;
     }
-    rc = mc_corpus_open(plan->runfile.corpus, &plan->corpus, err);
+    rc = check_corpus(plan->runfile.corpus, err);
+    rc = rc ? rc : mc_corpus_open(plan->runfile.corpus, &plan->corpus, err);
     rc = rc ? rc : mc_listing_scan(plan->runfile.corpus, &plan->listing, err);
     rc = rc ? rc : check_names(plan, options, err);
     rc = rc ? rc : find_images(plan, options, engine, until, err);

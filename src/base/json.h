@@ -75,6 +75,10 @@ int mc_read_string(const struct mc_view *object, const char *key, enum mc_need n
 /* A string of 1 to 200 bytes without control characters. */
 int mc_read_id(const struct mc_view *object, const char *key, enum mc_need need, const char **out,
                struct mc_err *err) MC_CHECKED;
+/* The same of 1 to 100 letters, digits, '.', '_' and '-', the first a letter or digit: what may stand in a path, a
+ * label or a table. */
+int mc_read_name(const struct mc_view *object, const char *key, enum mc_need need, const char **out,
+                 struct mc_err *err) MC_CHECKED;
 int mc_read_int(const struct mc_view *object, const char *key, enum mc_need need, int64_t min, int64_t max,
                 int64_t *out, struct mc_err *err) MC_CHECKED;
 /* An integer or a real number. */
@@ -95,6 +99,10 @@ int mc_read_choice(const struct mc_view *object, const char *key, enum mc_need n
 
 /* The value itself as a string: an array's item, say. */
 int mc_view_string(const struct mc_view *view, const char **out, struct mc_err *err) MC_CHECKED;
+/* As mc_read_id() and mc_read_name() check it. */
+int mc_view_id(const struct mc_view *view, const char **out, struct mc_err *err) MC_CHECKED;
+int mc_view_name(const struct mc_view *view, const char **out, struct mc_err *err) MC_CHECKED;
+int mc_is_name(const char *text);
 int mc_view_time(const struct mc_view *view, struct mc_time *out, struct mc_err *err) MC_CHECKED;
 /* A scalar as it was written: `expected: 1.50` gives "1.50", `expected: yes` gives "yes". */
 int mc_view_scalar(const struct mc_view *view, const char **out, struct mc_err *err) MC_CHECKED;

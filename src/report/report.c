@@ -4,11 +4,48 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 
 static const char *text_of(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
     return text ? text : "?";
+}
+
+/* What is written where: in Markdown its own marks are made harmless, on a terminal they are plain text. */
+enum format { TERMINAL, MARKDOWN };
+
+/* Marks of CommonMark, HTML, and what GitHub adds (tables, mathematics, mentions, and links made of bare addresses). */
+static int is_mark(const char *text, const char *at)
+{
+    int scheme = at[0] == ':' && at[1] == '/';
+    int web = at[0] == '.' && at - text >= 3 && strncmp(at - 3, "www", 3) == 0;
+    return scheme || web || strchr("\\`*_[]<>|#&~$@", at[0]) != NULL;
+}
+
+/* Text from outside: one line, nothing that a terminal acts on, nothing that Markdown or HTML reads as a mark. */
+static void put_text(struct mc_buf *out, const char *text, enum format format)
+{
+    size_t left = strlen(text);
+    for (const char *p = text; left > 0;) {
+        size_t step = mc_utf8_char(p, left);
+        if (step == 0 || mc_utf8_is_control(p, step)) {
+            mc_buf_putc(out, ' ');
+        } else {
+            if (format == MARKDOWN && is_mark(text, p)) {
+                mc_buf_putc(out, '\\');
+            }
+            mc_buf_put(out, p, step);
+        }
+        p += step ? step : 1;
+        left -= step ? step : 1;
+    }
+}
+
+/* A member's text; "?" where there is none. */
+static void put_member(struct mc_buf *out, const json_t *object, const char *key)
+{
+    put_text(out, text_of(object, key), MARKDOWN);
 }
 
 static const json_t *tally_of(const json_t *harness)
@@ -133,15 +170,42 @@ static const struct {
                {"trials ended", endings},
                {"model", model}};
 
-static void put_row(struct mc_buf *out, const json_t *harness, const size_t *widths, const char *before,
-                    const char *between)
+/* A cell as it is shown; `harness` NULL: the column's head. */
+static char *cell_of(size_t column, const json_t *harness, enum format format)
 {
-    mc_buf_puts(out, before);
-    for (size_t c = 0; c < MC_COUNT(columns); c++) {
-        MC_AUTOFREE char *cell = harness ? columns[c].cell(harness) : mc_strdup(columns[c].head);
-        int last = c + 1 == MC_COUNT(columns);
-        mc_buf_putf(out, "%s%-*s", c ? between : "", widths && !last ? (int)widths[c] : 0, cell);
+    MC_AUTOFREE char *text = harness ? columns[column].cell(harness) : mc_strdup(columns[column].head);
+    struct mc_buf out = MC_BUF_OWN;
+    put_text(&out, text, format);
+    return mc_buf_take(&out);
+}
+
+/* Characters, for columns that line up. */
+static size_t width_of(const char *text)
+{
+    size_t width = 0;
+    for (; *text; text++) {
+        width += ((unsigned char)*text & 0xc0U) != 0x80;
     }
+    return width;
+}
+
+static void put_row(struct mc_buf *out, const json_t *harness)
+{
+    for (size_t c = 0; c < MC_COUNT(columns); c++) {
+        MC_AUTOFREE char *cell = cell_of(c, harness, MARKDOWN);
+        mc_buf_putf(out, "| %s ", cell);
+    }
+    mc_buf_puts(out, "|\n");
+}
+
+static void put_aligned(struct mc_buf *out, const json_t *harness, const size_t *widths)
+{
+    for (size_t c = 0; c < MC_COUNT(columns); c++) {
+        MC_AUTOFREE char *cell = cell_of(c, harness, TERMINAL);
+        int last = c + 1 == MC_COUNT(columns);
+        mc_buf_putf(out, "%s%*s", cell, last ? 0 : (int)(widths[c] - width_of(cell)) + 2, "");
+    }
+    mc_buf_putc(out, '\n');
 }
 
 void mc_report_table(const json_t *report, struct mc_buf *out)
@@ -151,25 +215,23 @@ void mc_report_table(const json_t *report, struct mc_buf *out)
     json_t *harness;
     json_t *harnesses = json_object_get(report, "harnesses");
     for (size_t c = 0; c < MC_COUNT(columns); c++) {
-        widths[c] = strlen(columns[c].head);
+        widths[c] = width_of(columns[c].head);
         json_array_foreach (harnesses, i, harness) {
-            MC_AUTOFREE char *cell = columns[c].cell(harness);
-            widths[c] = strlen(cell) > widths[c] ? strlen(cell) : widths[c];
+            MC_AUTOFREE char *cell = cell_of(c, harness, TERMINAL);
+            widths[c] = width_of(cell) > widths[c] ? width_of(cell) : widths[c];
         }
     }
-    put_row(out, NULL, widths, "", "  ");
-    mc_buf_putc(out, '\n');
+    put_aligned(out, NULL, widths);
     json_array_foreach (harnesses, i, harness) {
-        put_row(out, harness, widths, "", "  ");
-        mc_buf_putc(out, '\n');
+        put_aligned(out, harness, widths);
     }
 }
 
 static void put_comparison(struct mc_buf *out, const json_t *report)
 {
     mc_buf_puts(out, "## Comparison\n\n");
-    put_row(out, NULL, NULL, "| ", " | ");
-    mc_buf_puts(out, " |\n|");
+    put_row(out, NULL);
+    mc_buf_putc(out, '|');
     for (size_t c = 0; c < MC_COUNT(columns); c++) {
         mc_buf_puts(out, " --- |");
     }
@@ -177,30 +239,16 @@ static void put_comparison(struct mc_buf *out, const json_t *report)
     size_t i;
     json_t *harness;
     json_array_foreach (json_object_get(report, "harnesses"), i, harness) {
-        put_row(out, harness, NULL, "| ", " | ");
-        mc_buf_puts(out, " |\n");
+        put_row(out, harness);
     }
     mc_buf_puts(out,
                 "\nTask success counts checkpoints whose required facts are all right and nothing is wrong; correct,"
                 " missed and misrepresented count facts. Each is averaged over lives. \"?\" is not known.\n\n");
     const json_t *comparison;
     json_array_foreach (json_object_get(report, "comparisons"), i, comparison) {
-        mc_buf_putf(out, "- %s\n", text_of(comparison, "text"));
-    }
-}
-
-/* Text from outside in a table cell or a line: one line, with Markdown's own marks made harmless. */
-static void put_safe(struct mc_buf *out, const char *text)
-{
-    for (const char *p = text; *p; p++) {
-        if (*p == '\n' || *p == '\r') {
-            mc_buf_putc(out, ' ');
-        } else {
-            if (strchr("\\`*_{}[]<>|#", *p)) {
-                mc_buf_putc(out, '\\');
-            }
-            mc_buf_putc(out, *p);
-        }
+        mc_buf_puts(out, "- ");
+        put_member(out, comparison, "text");
+        mc_buf_putc(out, '\n');
     }
 }
 
@@ -209,54 +257,85 @@ static void put_slots(struct mc_buf *out, const json_t *grade)
     size_t i;
     const json_t *slot;
     json_array_foreach (json_object_get(grade, "slots"), i, slot) {
-        mc_buf_putf(out, "    - %s: **%s** (", text_of(slot, "id"), text_of(slot, "verdict"));
-        put_safe(out, text_of(slot, "rule"));
+        mc_buf_puts(out, "    - ");
+        put_member(out, slot, "id");
+        mc_buf_puts(out, ": **");
+        put_member(out, slot, "verdict");
+        mc_buf_puts(out, "** (");
+        put_member(out, slot, "rule");
         mc_buf_puts(out, "): ");
-        put_safe(out, text_of(slot, "explanation"));
+        put_member(out, slot, "explanation");
         mc_buf_putc(out, '\n');
     }
 }
 
+static void put_answer(struct mc_buf *out, const json_t *answer)
+{
+    MC_AUTOFREE char *took = seconds(answer, "latency_ms");
+    mc_buf_puts(out, "- **");
+    put_member(out, answer, "checkpoint");
+    mc_buf_puts(out, "** at ");
+    put_member(out, answer, "asked_at");
+    mc_buf_puts(out, " (");
+    put_member(out, answer, "ended");
+    mc_buf_putf(out, ", %s)\n    - asked: ", took);
+    put_member(out, answer, "question");
+    mc_buf_puts(out, "\n    - answered: ");
+    if (json_is_string(json_object_get(answer, "answer"))) {
+        put_member(out, answer, "answer");
+    } else {
+        mc_buf_puts(out, "(nothing)");
+    }
+    mc_buf_putc(out, '\n');
+    put_slots(out, json_object_get(answer, "grade"));
+}
+
 static void put_trial(struct mc_buf *out, const json_t *trial)
 {
-    mc_buf_putf(out, "### %s, %s, repetition %lld: %s\n\n", text_of(trial, "life"), text_of(trial, "harness"),
-                (long long)json_integer_value(json_object_get(trial, "repetition")),
-                json_is_string(json_object_get(trial, "ended")) ? text_of(trial, "ended") : "not run");
+    MC_AUTOFREE char *repetition = count(trial, "repetition");
+    mc_buf_puts(out, "### ");
+    put_member(out, trial, "life");
+    mc_buf_puts(out, ", ");
+    put_member(out, trial, "harness");
+    mc_buf_putf(out, ", repetition %s: ", repetition);
+    if (json_is_string(json_object_get(trial, "ended"))) {
+        put_member(out, trial, "ended");
+    } else {
+        mc_buf_puts(out, "not run");
+    }
+    mc_buf_puts(out, "\n\n");
     if (json_is_string(json_object_get(trial, "reason"))) {
         mc_buf_puts(out, "Reason: ");
-        put_safe(out, text_of(trial, "reason"));
+        put_member(out, trial, "reason");
         mc_buf_puts(out, "\n\n");
     }
     size_t i;
     const json_t *answer;
     json_array_foreach (json_object_get(trial, "answers"), i, answer) {
-        MC_AUTOFREE char *took = seconds(answer, "latency_ms");
-        mc_buf_putf(out, "- `%s` at %s (%s, %s)\n", text_of(answer, "checkpoint"), text_of(answer, "asked_at"),
-                    text_of(answer, "ended"), took);
-        mc_buf_puts(out, "    - asked: ");
-        put_safe(out, text_of(answer, "question"));
-        mc_buf_puts(out, "\n    - answered: ");
-        put_safe(out, json_is_string(json_object_get(answer, "answer")) ? text_of(answer, "answer") : "(nothing)");
-        mc_buf_putc(out, '\n');
-        put_slots(out, json_object_get(answer, "grade"));
+        put_answer(out, answer);
     }
     mc_buf_putc(out, '\n');
 }
 
-static void put_heading(struct mc_buf *out, const json_t *report)
+/* "- label: " and the members' texts, each after its own words. */
+struct fact {
+    const char *words;
+    const json_t *of;
+    const char *key;
+};
+
+static void put_facts(struct mc_buf *out, const struct fact *facts, size_t count_of_facts)
 {
-    const json_t *run = json_object_get(report, "run");
-    const json_t *corpus = json_object_get(report, "corpus");
-    const json_t *engine = json_object_get(report, "engine");
-    mc_buf_putf(out, "# %s: run %s\n\n", text_of(run, "name"), text_of(run, "id"));
-    mc_buf_putf(out, "- corpus: %s %s (`%s`)\n", text_of(corpus, "name"), text_of(corpus, "version"),
-                text_of(corpus, "digest"));
-    mc_buf_putf(out, "- manifest: `%s`\n", text_of(run, "manifest"));
-    mc_buf_putf(out, "- engine: %s %s, API %s, %s/%s\n", text_of(engine, "kind"), text_of(engine, "version"),
-                text_of(engine, "api"), text_of(engine, "os"), text_of(engine, "arch"));
-    mc_buf_putf(out, "- memcal %s, grader %s\n", text_of(report, "memcal"), text_of(report, "grader"));
-    mc_buf_putf(out, "- started %s, state %s\n", text_of(run, "created"), text_of(run, "state"));
-    if (!mc_streq(text_of(run, "isolation"), "verified")) {
+    for (size_t i = 0; i < count_of_facts; i++) {
+        mc_buf_puts(out, facts[i].words);
+        put_member(out, facts[i].of, facts[i].key);
+    }
+    mc_buf_putc(out, '\n');
+}
+
+static void put_warnings(struct mc_buf *out, const json_t *report)
+{
+    if (!mc_streq(text_of(json_object_get(report, "run"), "isolation"), "verified")) {
         mc_buf_puts(out, "- **isolation not verified**: no preflight was run\n");
     }
     size_t i;
@@ -271,8 +350,33 @@ static void put_heading(struct mc_buf *out, const json_t *report)
     }
     const json_t *image;
     json_array_foreach (json_object_get(report, "unpinned_images"), i, image) {
-        mc_buf_putf(out, "- unpinned image: %s (its ID is in the manifest)\n", json_string_value(image));
+        mc_buf_puts(out, "- unpinned image: ");
+        put_text(out, json_is_string(image) ? json_string_value(image) : "?", MARKDOWN);
+        mc_buf_puts(out, " (its ID is in the manifest)\n");
     }
+}
+
+static void put_heading(struct mc_buf *out, const json_t *report)
+{
+    const json_t *run = json_object_get(report, "run");
+    const json_t *corpus = json_object_get(report, "corpus");
+    const json_t *engine = json_object_get(report, "engine");
+    put_facts(out, (struct fact[]){{"# ", run, "name"}, {": run ", run, "id"}}, 2);
+    mc_buf_putc(out, '\n');
+    put_facts(
+        out, (struct fact[]){{"- corpus: ", corpus, "name"}, {" ", corpus, "version"}, {", digest ", corpus, "digest"}},
+        3);
+    put_facts(out, (struct fact[]){{"- manifest: ", run, "manifest"}}, 1);
+    put_facts(out,
+              (struct fact[]){{"- engine: ", engine, "kind"},
+                              {" ", engine, "version"},
+                              {", API ", engine, "api"},
+                              {", ", engine, "os"},
+                              {"/", engine, "arch"}},
+              5);
+    put_facts(out, (struct fact[]){{"- memcal ", report, "memcal"}, {", grader ", report, "grader"}}, 2);
+    put_facts(out, (struct fact[]){{"- started ", run, "created"}, {", state ", run, "state"}}, 2);
+    put_warnings(out, report);
     mc_buf_putc(out, '\n');
 }
 

@@ -3,6 +3,7 @@
  *
  * Ownership: structs given to functions are borrowed. Lists are read through a callback; the texts that it is given
  * live until it returns. A callback returns 0 to go on, anything else to stop with that code.
+ * Changing a row that is not there is MC_NOT_FOUND ("removed" aside: what was never planned is gone too).
  * Numbers that are not known are -1 (counts), NaN (money) or NULL (texts), and stand as NULL in the database.
  */
 #pragma once

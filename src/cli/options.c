@@ -98,7 +98,7 @@ static int take(const struct parse *p, int argc, char **argv, int *i)
     const char *value = is_long ? name + length : word + 2;
     value = is_long && *value == '=' ? value + 1 : *value ? value : NULL;
     if (option->kind == MC_OPTION_FLAG) {
-        return value ? usage_error(p, "--%s takes no value", option->name) : store_value(p, option, NULL);
+        return value ? usage_error(p, "--%s takes no value", option->name) : store_value(p, option, "");
     }
     if (!value) {
         if (*i + 1 >= argc) {

@@ -350,7 +350,11 @@ int mc_amount_equal(const struct mc_words *expected_words, const struct mc_amoun
     int a = (int)expected->unit;
     int b = (int)said->unit;
     if (a == MC_UNIT_NOUN && b == MC_UNIT_NOUN) {
-        for (size_t i = said->noun; i < said->noun + 4 && i < said_words->count; i++) {
+        /* "3 big dogs", but not "six people wanted four tickets". */
+        for (size_t i = said->noun; i < said->noun + 3 && i < said_words->count; i++) {
+            if (said_words->items[i].kind != MC_WORD_ALPHA || (said_words->items[i].starts & MC_STARTS_AMOUNT)) {
+                return 0;
+            }
             if (same_noun(mc_word_at(expected_words, expected->noun), mc_word_at(said_words, i))) {
                 return 1;
             }

@@ -388,7 +388,8 @@ static size_t read_iso(const struct mc_words *w, size_t i, const struct mc_calen
         offset = 0;
         at++;
     } else if (in(w, at, " + - ") && is_digits(w, at + 1, 2, 2) && is(w, at + 2, ":") && is_digits(w, at + 3, 2, 2)) {
-        offset = (mc_norm_number(w->items[at + 1].norm) * 60 + mc_norm_number(w->items[at + 3].norm)) * (is(w, at, "-") ? -1 : 1);
+        offset = (mc_norm_number(w->items[at + 1].norm) * 60 + mc_norm_number(w->items[at + 3].norm)) *
+                 (is(w, at, "-") ? -1 : 1);
         at += 4;
     }
     int minutes = ((f.hour * 60 + f.minute + c->zone_offset - offset) % DAY + DAY) % DAY;

@@ -208,7 +208,10 @@ static size_t read_iso(const struct mc_date_parser *p, size_t i, struct mc_date 
     if (mc_norm_number(w->items[i].norm) < 1900) {
         return 0;
     }
-    return make_day(p, mc_norm_number(w->items[i].norm), mc_norm_number(w->items[i + 2].norm), mc_norm_number(w->items[i + 4].norm), out) ? 5 : 0;
+    return make_day(p, mc_norm_number(w->items[i].norm), mc_norm_number(w->items[i + 2].norm),
+                    mc_norm_number(w->items[i + 4].norm), out)
+               ? 5
+               : 0;
 }
 
 static size_t read_slashed(const struct mc_date_parser *p, size_t i, struct mc_date *out)

@@ -15,6 +15,14 @@ static const char *text_of(const json_t *object, const char *key)
 /* What is written where: in Markdown its own marks are made harmless, on a terminal they are plain text. */
 enum format { TERMINAL, MARKDOWN };
 
+/* Marks of CommonMark, HTML, and what GitHub adds (tables, mathematics, mentions, and links made of bare addresses). */
+static int is_mark(const char *text, const char *at)
+{
+    int scheme = at[0] == ':' && at[1] == '/';
+    int web = at[0] == '.' && at - text >= 3 && strncmp(at - 3, "www", 3) == 0;
+    return scheme || web || strchr("\\`*_[]<>|#&~$@", at[0]) != NULL;
+}
+
 /* Text from outside: one line, nothing that a terminal acts on, nothing that Markdown or HTML reads as a mark. */
 static void put_text(struct mc_buf *out, const char *text, enum format format)
 {
@@ -24,7 +32,7 @@ static void put_text(struct mc_buf *out, const char *text, enum format format)
         if (step == 0 || mc_utf8_is_control(p, step)) {
             mc_buf_putc(out, ' ');
         } else {
-            if (format == MARKDOWN && strchr("\\`*_{}[]()<>|#&~!$@:", *p)) {
+            if (format == MARKDOWN && is_mark(text, p)) {
                 mc_buf_putc(out, '\\');
             }
             mc_buf_put(out, p, step);

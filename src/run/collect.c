@@ -130,14 +130,28 @@ static int copy_in(const struct mc_archive_file *file, struct mc_object_writer *
     }
 }
 
+/* An object and its name among the attempt's artifacts, in one commit. */
 static int keep_artifact(const struct mc_attempt *attempt, struct mc_object_writer *writer, const char *name,
                          struct mc_err *err)
 {
+    struct mc_store *store = attempt->run->store;
+    int rc = mc_store_begin(store, err);
+    if (rc != 0) {
+        mc_object_abandon(writer);
+        return rc;
+    }
     struct mc_digest digest;
     int64_t size;
-    int rc = mc_object_end(writer, &digest, &size, err);
-    struct mc_artifact_record artifact = {attempt->id, name, digest.hex, size};
-    return rc ? rc : mc_artifacts_put(attempt->run->store, &artifact, err);
+    rc = mc_object_end(writer, &digest, &size, err);
+    if (rc == 0) {
+        struct mc_artifact_record artifact = {attempt->id, name, digest.hex, size};
+        rc = mc_artifacts_put(store, &artifact, err);
+    }
+    if (rc == 0) {
+        return mc_store_commit(store, err);
+    }
+    mc_store_rollback(store);
+    return rc;
 }
 
 /* The sidecar's bodies are named by their digest: the name is checked, and the object is the artifact. */

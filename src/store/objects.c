@@ -126,9 +126,10 @@ static int is_stored(const struct mc_object_writer *writer, const struct mc_dige
     if (rc != 1) {
         return rc;
     }
+    struct stat info;
     MC_AUTOFREE char *path = mc_object_path(writer->store, digest->hex);
     /* In use again: a sweep leaves young objects. */
-    return is_whole(path, digest) && utimensat(AT_FDCWD, path, NULL, 0) == 0;
+    return stat(path, &info) == 0 && info.st_size == writer->size && utimensat(AT_FDCWD, path, NULL, 0) == 0;
 }
 
 int mc_object_end(struct mc_object_writer *writer, struct mc_digest *out, int64_t *size, struct mc_err *err)
@@ -138,11 +139,9 @@ int mc_object_end(struct mc_object_writer *writer, struct mc_digest *out, int64_
     int stored = is_stored(writer, out, err);
     int rc = stored < 0 ? stored : stored ? 0 : store_file(writer, out, err);
     if (rc == 0 && !stored) {
-        mc_store_relax(writer->store, 1); /* the object itself is on the disk; what refers to it is written later */
         rc = mc_sql_run(writer->store, err,
                         "INSERT INTO objects (sha256, size, kind, added) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
                         "siss", out->hex, writer->size, writer->kind, mc_store_now().text);
-        mc_store_relax(writer->store, 0);
     }
     if (size) {
         *size = writer->size;

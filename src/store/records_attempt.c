@@ -15,13 +15,10 @@ int mc_stages_begin(struct mc_store *store, const char *attempt, const char *nam
 
 int mc_stages_end(struct mc_store *store, const char *attempt, const struct mc_stage_record *stage, struct mc_err *err)
 {
-    mc_store_relax(store, 1);
-    int rc = mc_sql_change(
+    return mc_sql_change(
         store, err, "stage",
         "UPDATE stages SET status = ?, ended = ?, wall_ms = ?, detail = ? WHERE attempt = ? AND name = ?", "ssnsss",
         stage->status, mc_store_now().text, stage->wall_ms, stage->detail, attempt, stage->name);
-    mc_store_relax(store, 0);
-    return rc;
 }
 
 int mc_stages_list(struct mc_store *store, const char *attempt,
@@ -77,12 +74,9 @@ int mc_steps_operation(struct mc_store *store, const char *attempt, int64_t ordi
 
 int mc_steps_end(struct mc_store *store, const char *attempt, const struct mc_step_record *step, struct mc_err *err)
 {
-    mc_store_relax(store, 1);
-    int rc = mc_sql_change(store, err, "step",
-                           "UPDATE steps SET status = ?, wall_ms = ?, detail = ? WHERE attempt = ? AND ordinal = ?",
-                           "snssi", step->status, step->wall_ms, step->detail, attempt, step->ordinal);
-    mc_store_relax(store, 0);
-    return rc;
+    return mc_sql_change(store, err, "step",
+                         "UPDATE steps SET status = ?, wall_ms = ?, detail = ? WHERE attempt = ? AND ordinal = ?",
+                         "snssi", step->status, step->wall_ms, step->detail, attempt, step->ordinal);
 }
 
 int mc_steps_list(struct mc_store *store, const char *attempt,
@@ -148,10 +142,7 @@ int mc_resources_plan(struct mc_store *store, const struct mc_resource_record *r
 int mc_resources_set(struct mc_store *store, const struct mc_resource_record *resources, size_t count,
                      struct mc_err *err)
 {
-    mc_store_relax(store, 1);
-    int rc = write_resources(store, resources, count, update_resource, err);
-    mc_store_relax(store, 0);
-    return rc;
+    return write_resources(store, resources, count, update_resource, err);
 }
 
 int mc_resources_list(struct mc_store *store, const char *attempt,

@@ -94,13 +94,10 @@ int mc_calls_total(struct mc_store *store, const char *attempt, const char *step
 
 int mc_artifacts_put(struct mc_store *store, const struct mc_artifact_record *artifact, struct mc_err *err)
 {
-    mc_store_relax(store, 1);
-    int rc = mc_sql_run(store, err,
-                        "INSERT INTO artifacts VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET sha256 = excluded.sha256,"
-                        " size = excluded.size",
-                        "sssi", artifact->attempt, artifact->name, artifact->sha256, artifact->size);
-    mc_store_relax(store, 0);
-    return rc;
+    return mc_sql_run(store, err,
+                      "INSERT INTO artifacts VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET sha256 = excluded.sha256,"
+                      " size = excluded.size",
+                      "sssi", artifact->attempt, artifact->name, artifact->sha256, artifact->size);
 }
 
 int mc_artifacts_list(struct mc_store *store, const char *attempt,

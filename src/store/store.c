@@ -172,14 +172,6 @@ void mc_store_rollback(struct mc_store *store)
     }
 }
 
-void mc_store_relax(struct mc_store *store, int relaxed)
-{
-    const char *sql = relaxed ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL";
-    if (sqlite3_get_autocommit(store->db) && sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK) {
-        abort(); /* out of memory: nothing else can go wrong with it */
-    }
-}
-
 struct mc_time_text mc_store_now(void)
 {
     return mc_time_format(mc_time_now());

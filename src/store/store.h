@@ -33,10 +33,5 @@ int mc_store_begin(struct mc_store *store, struct mc_err *err) MC_CHECKED;
 int mc_store_commit(struct mc_store *store, struct mc_err *err) MC_CHECKED;
 void mc_store_rollback(struct mc_store *store);
 
-/* A commit waits for the disk, so that what is written before an action outlives whatever the action does. A relaxed one
- * does not: for rows that only tell what has happened already. The next commit that waits takes them along; until then
- * they are safe from the end of this process, not of the machine. No effect inside a transaction. */
-void mc_store_relax(struct mc_store *store, int relaxed);
-
 /* The real time now as the store writes it: ISO 8601 in UTC. */
 struct mc_time_text mc_store_now(void);

@@ -22,7 +22,6 @@
 #include "store/objects.h"
 #include "store/records.h"
 #include "store/schema.h"
-#include "store/store_internal.h"
 #include "support/folder.h"
 
 struct fixture {
@@ -518,37 +517,6 @@ static void two_writers_lose_nothing(void **state)
 }
 
 /* A writer that dies takes nothing committed with it. */
-/* What SQLite calls it: 1 NORMAL, 2 FULL. */
-static int safety(struct mc_store *store)
-{
-    sqlite3_stmt *statement = NULL;
-    assert_int_equal(sqlite3_prepare_v2(store->db, "PRAGMA synchronous", -1, &statement, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    int level = sqlite3_column_int(statement, 0);
-    sqlite3_finalize(statement);
-    return level;
-}
-
-static void only_rows_of_the_past_do_not_wait_for_the_disk(void **state)
-{
-    struct fixture *f = *state;
-    struct mc_err err;
-    struct mc_digest digest;
-    assert_int_equal(safety(f->store), 2);
-    mc_store_relax(f->store, 1);
-    assert_int_equal(safety(f->store), 1);
-    mc_store_relax(f->store, 0);
-    assert_int_equal(safety(f->store), 2);
-    assert_int_equal(mc_object_put(f->store, "test", "abc", 3, &digest, &err), 0);
-    assert_int_equal(safety(f->store), 2);
-    assert_int_equal(mc_resources_set(f->store, NULL, 0, &err), 0);
-    assert_int_equal(safety(f->store), 2);
-    assert_int_equal(mc_store_begin(f->store, &err), 0);
-    mc_store_relax(f->store, 1); /* no effect */
-    assert_int_equal(mc_store_commit(f->store, &err), 0);
-    assert_int_equal(safety(f->store), 2);
-}
-
 static void what_was_written_before_a_crash_is_there(void **state)
 {
     (void)state;
@@ -596,7 +564,6 @@ int main(void)
         TEST(events_are_lines_with_a_count),
         TEST(a_torn_last_line_is_cut_and_the_count_goes_on),
         TEST(two_writers_lose_nothing),
-        TEST(only_rows_of_the_past_do_not_wait_for_the_disk),
         TEST(what_was_written_before_a_crash_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,7 +127,7 @@ static int is_stored(const struct mc_object_writer *writer, const struct mc_dige
         return rc;
     }
     MC_AUTOFREE char *path = mc_object_path(writer->store, digest->hex);
-    /* In use again: a sweep leaves young objects. */
+    /* Read, as the disk may have lost bytes since; and in use again: a sweep leaves young objects. */
     return is_whole(path, digest) && utimensat(AT_FDCWD, path, NULL, 0) == 0;
 }
 

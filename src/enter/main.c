@@ -194,9 +194,12 @@ int main(int argc, char **argv)
         return EXIT_SELF;
     }
     pid_t pid = start(argv + command, &original);
+    int status = EXIT_SELF;
     if (pid < 0) {
         fprintf(stderr, "memcal-enter: starting %s: %s\n", argv[command], strerror(errno));
-        return EXIT_SELF;
+    } else {
+        status = supervise(relay, signals, pid, report_fd);
     }
-    return supervise(relay, signals, pid, report_fd);
+    relay_close(relay);
+    return status;
 }

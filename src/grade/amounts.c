@@ -208,7 +208,7 @@ static char currency_of(const char *norm)
     if (mc_norm_in(norm, " € euros euro eur ")) {
         return 'E';
     }
-    return mc_norm_in(norm, " £ pounds quid gbp ") ? 'L' : 0;
+    return mc_norm_in(norm, " £ pounds quid gbp ") ? 'L' : '\0';
 }
 
 /* Words that follow a number without being what is counted. */
@@ -227,7 +227,9 @@ static size_t read_unit(const struct mc_words *w, size_t i, struct mc_amount *ou
     size_t at = i + (is(w, i, "-") && i < w->count && w->items[i].glued ? 1 : 0);
     if (unit_of(mc_word_at(w, at), &out->unit, &scale)) {
         out->value *= scale;
-        out->currency = out->unit == MC_UNIT_MONEY ? currency_of(mc_word_at(w, at)) : 0;
+        if (out->unit == MC_UNIT_MONEY) {
+            out->currency = currency_of(mc_word_at(w, at));
+        }
         size_t end = at + 1;
         if (in(w, end, " and ") && in(w, end + 1, " a ") && is(w, end + 2, "half")) {
             out->value += scale / 2; /* "an hour and a half" */
@@ -350,7 +352,11 @@ int mc_amount_equal(const struct mc_words *expected_words, const struct mc_amoun
     int a = (int)expected->unit;
     int b = (int)said->unit;
     if (a == MC_UNIT_NOUN && b == MC_UNIT_NOUN) {
-        for (size_t i = said->noun; i < said->noun + 4 && i < said_words->count; i++) {
+        /* "3 big dogs", but not "six people wanted four tickets". */
+        for (size_t i = said->noun; i < said->noun + 3 && i < said_words->count; i++) {
+            if (said_words->items[i].kind != MC_WORD_ALPHA || (said_words->items[i].starts & MC_STARTS_AMOUNT)) {
+                return 0;
+            }
             if (same_noun(mc_word_at(expected_words, expected->noun), mc_word_at(said_words, i))) {
                 return 1;
             }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Words; longer ones are cut, so that looking around in one takes a bounded time. */
-enum { MAX_SENTENCE = 300 };
+enum { MAX_SENTENCE = 200 };
 
 static int is_mark(const struct mc_words *words, size_t i, const char *list)
 {
@@ -140,6 +140,9 @@ static int starts_clause(const struct mc_words *words, size_t i)
                    " however although though while whereas because which since unless if when whenever until ")) {
         /* "until it moved" and "not until 8" stay with their clause. */
         return !mc_word_is(words, i, "until");
+    }
+    if (mc_word_is(words, i, "now")) {
+        return mc_word_is(words, i + 1, "that");
     }
     if (mc_word_is(words, i, "but")) {
         if (i > 0 &&

@@ -94,13 +94,13 @@ static size_t read_face(const struct mc_words *w, size_t i, struct face *f)
 {
     *f = (struct face){.half = HALF_UNKNOWN};
     if (is_digits(w, i, 1, 2)) {
-        f->hour = atoi(w->items[i].norm);
+        f->hour = mc_norm_number(w->items[i].norm);
         if (f->hour > 24) {
             return 0;
         }
         int leading_zero = w->items[i].norm[0] == '0' && strlen(w->items[i].norm) == 2;
         if (in(w, i + 1, " : h ") && is_glued(w, i + 1) && is_digits(w, i + 2, 2, 2) && is_glued(w, i + 2)) {
-            f->minute = atoi(w->items[i + 2].norm);
+            f->minute = mc_norm_number(w->items[i + 2].norm);
             f->sure = 1;
             f->half = f->hour > 12 || leading_zero || is(w, i + 1, "h") ? HALF_24 : HALF_UNKNOWN;
             size_t end = i + 3;
@@ -118,7 +118,7 @@ static size_t read_face(const struct mc_words *w, size_t i, struct face *f)
         return 1;
     }
     if (is_digits(w, i, 4, 4) && in(w, i + 1, " hours hrs hour h ")) {
-        int value = atoi(w->items[i].norm);
+        int value = mc_norm_number(w->items[i].norm);
         f->hour = value / 100;
         f->minute = value % 100;
         f->half = HALF_24;
@@ -130,8 +130,8 @@ static size_t read_face(const struct mc_words *w, size_t i, struct face *f)
         const char *norm = w->items[i].norm;
         const char *dot = strchr(norm, '.');
         if (dot && strlen(dot) == 3 && dot - norm <= 2 && in(w, i + 1, " am pm ")) {
-            f->hour = atoi(norm);
-            f->minute = atoi(dot + 1);
+            f->hour = mc_norm_number(norm);
+            f->minute = mc_norm_number(dot + 1);
             return f->hour <= 12 && f->minute < 60 ? 1 : 0;
         }
         return 0;
@@ -162,7 +162,7 @@ static size_t read_spoken(const struct mc_words *w, size_t i, struct face *f)
     } else if (is(w, at, "quarter")) {
         minutes = 15;
     } else if (is_digits(w, at, 1, 2) && at == i) {
-        minutes = atoi(w->items[at].norm);
+        minutes = mc_norm_number(w->items[at].norm);
     } else {
         minutes = minute_word(w, at, &length);
     }
@@ -388,7 +388,8 @@ static size_t read_iso(const struct mc_words *w, size_t i, const struct mc_calen
         offset = 0;
         at++;
     } else if (in(w, at, " + - ") && is_digits(w, at + 1, 2, 2) && is(w, at + 2, ":") && is_digits(w, at + 3, 2, 2)) {
-        offset = (atoi(w->items[at + 1].norm) * 60 + atoi(w->items[at + 3].norm)) * (is(w, at, "-") ? -1 : 1);
+        offset = (mc_norm_number(w->items[at + 1].norm) * 60 + mc_norm_number(w->items[at + 3].norm)) *
+                 (is(w, at, "-") ? -1 : 1);
         at += 4;
     }
     int minutes = ((f.hour * 60 + f.minute + c->zone_offset - offset) % DAY + DAY) % DAY;

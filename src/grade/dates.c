@@ -56,13 +56,13 @@ int mc_is_year_at(const struct mc_date_parser *p, size_t i)
         mc_word_joined_before(p->words, i) || mc_word_joined_after(p->words, i)) {
         return 0;
     }
-    int year = atoi(word->norm);
+    int year = mc_norm_number(word->norm);
     return year >= 1900 && year <= 2100 && !(i > 0 && mc_in(p, i - 1, " $ # € £ "));
 }
 
 static int year_at(const struct mc_date_parser *p, size_t i)
 {
-    return atoi(mc_word_at(p->words, i));
+    return mc_norm_number(mc_word_at(p->words, i));
 }
 
 static int is_whole_word(const struct mc_date_parser *p, size_t i)
@@ -91,7 +91,7 @@ size_t mc_day_number_at(const struct mc_date_parser *p, size_t i, int *day, int 
 {
     *ordinal = 0;
     if (is_whole_word(p, i)) {
-        *day = atoi(mc_word_at(p->words, i));
+        *day = mc_norm_number(mc_word_at(p->words, i));
         if (*day < 1 || *day > 31) {
             return 0;
         }
@@ -205,10 +205,13 @@ static size_t read_iso(const struct mc_date_parser *p, size_t i, struct mc_date 
             return 0;
         }
     }
-    if (atoi(w->items[i].norm) < 1900) {
+    if (mc_norm_number(w->items[i].norm) < 1900) {
         return 0;
     }
-    return make_day(p, atoi(w->items[i].norm), atoi(w->items[i + 2].norm), atoi(w->items[i + 4].norm), out) ? 5 : 0;
+    return make_day(p, mc_norm_number(w->items[i].norm), mc_norm_number(w->items[i + 2].norm),
+                    mc_norm_number(w->items[i + 4].norm), out)
+               ? 5
+               : 0;
 }
 
 static size_t read_slashed(const struct mc_date_parser *p, size_t i, struct mc_date *out)
@@ -218,12 +221,12 @@ static size_t read_slashed(const struct mc_date_parser *p, size_t i, struct mc_d
         !w->items[i + 2].glued || mc_word_joined_before(w, i) || (i > 0 && mc_is(p, i - 1, "/"))) {
         return 0;
     }
-    int a = atoi(w->items[i].norm);
-    int b = atoi(w->items[i + 2].norm);
+    int a = mc_norm_number(w->items[i].norm);
+    int b = mc_norm_number(w->items[i + 2].norm);
     int year = 0;
     size_t length = 3;
     if (mc_is(p, i + 3, "/") && i + 4 < w->count && w->items[i + 4].kind == MC_WORD_NUMBER && w->items[i + 3].glued) {
-        year = atoi(w->items[i + 4].norm);
+        year = mc_norm_number(w->items[i + 4].norm);
         year += year < 100 ? 2000 : 0;
         length = 5;
         if (year < 1900 || year > 2100) {
@@ -287,7 +290,7 @@ static size_t read_day_first(const struct mc_date_parser *p, size_t i, struct mc
         return 0;
     }
     if (glued_month) {
-        day = atoi(mc_word_at(p->words, at));
+        day = mc_norm_number(mc_word_at(p->words, at));
     }
     at += length;
     at += mc_skip(p, at, "of");

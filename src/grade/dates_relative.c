@@ -311,7 +311,7 @@ static size_t read_part_of_month(const struct mc_date_parser *p, size_t i, struc
     int month = mc_month_at(p, at);
     int year = 0;
     if (!month && mc_is_year_at(p, at)) {
-        year = atoi(mc_word_at(p->words, at));
+        year = mc_norm_number(mc_word_at(p->words, at));
         int first = part == 1 ? 1 : part == 2 ? 5 : 9;
         *out = mc_date_span(mc_days_from_civil(year, first, 1), mc_date_month(year, first + 3).choice[0].hi);
         return at + 1 - i;
@@ -449,7 +449,7 @@ static size_t read_year(const struct mc_date_parser *p, size_t i, struct mc_date
     if (!mc_is_year_at(p, i)) {
         return 0;
     }
-    *out = year_of(atoi(mc_word_at(p->words, i)));
+    *out = year_of(mc_norm_number(mc_word_at(p->words, i)));
     return 1;
 }
 

@@ -20,7 +20,9 @@ static char *quoted_text(const char *source, size_t start, size_t end)
     char *text = mc_strndup(source + start, end - start);
     json_t *probe = json_string(text);
     for (char *p = text; !probe && *p; p++) {
-        *p = (unsigned char)*p >= 0x80 ? '?' : *p;
+        if ((unsigned char)*p >= 0x80) {
+            *p = '?';
+        }
     }
     json_decref(probe);
     return text;
@@ -110,7 +112,7 @@ static int is_reason(const struct decision *d, const struct mc_mention *m)
 {
     const struct mc_words *words = &d->hearing->said->words;
     size_t begin = mc_clause_first(words, m->first);
-    if (!mc_word_in(words, begin, " since because as so ")) {
+    if (!mc_word_in(words, begin, " since because as so now ")) {
         return 0;
     }
     for (size_t i = 0; i < d->mentions->count; i++) {
@@ -186,22 +188,21 @@ static const struct mc_mention *joined_other(const struct decision *d)
 static int is_listed_twice(const struct decision *d)
 {
     const struct mc_words *words = &d->hearing->said->words;
-    size_t seen = 0; /* word after the first mention in an item */
+    size_t at = 0;
+    size_t item = 0; /* the item that word `at` is in, counted from 1 */
+    size_t seen = 0; /* the item of the mention before */
     for (size_t i = 0; i < d->mentions->count; i++) {
         const struct mc_mention *m = &d->mentions->items[i];
-        if (m->rank != MC_RANK_RIGHT || strength(m->stance) == 0) {
+        for (; at <= m->first; at++) {
+            item += words->items[at].item;
+        }
+        if (m->rank != MC_RANK_RIGHT || strength(m->stance) == 0 || item == 0) {
             continue;
         }
-        size_t item = m->first;
-        while (item > 0 && !words->items[item].item && item >= seen) {
-            item--;
-        }
-        if (seen > 0 && item >= seen && words->items[item].item) {
+        if (seen > 0 && seen != item) {
             return 1;
         }
-        if (words->items[item].item) {
-            seen = m->first + 1;
-        }
+        seen = item;
     }
     return 0;
 }

@@ -72,7 +72,8 @@ static size_t read_moment(const struct mc_words *words, size_t at, const struct 
     }
     size_t clocked = mc_clock_read(words, at, calendar, &clock);
     /* A bare "8" or "eight" is an amount where amounts are looked for. */
-    return clocked > 1 && clocked > length ? clocked : length;
+    int timed = clocked > 1 || (clocked == 1 && at > 0 && mc_word_is(words, at - 1, "at"));
+    return timed && clocked > length ? clocked : length;
 }
 
 int mc_rubric_reads(enum mc_match match, const char *text)
@@ -358,7 +359,7 @@ static size_t find_at(const struct finder *f, size_t at)
     size_t length = read_value(f->slot->match, words, at, f->calendar, &value);
     if (f->slot->match == MC_MATCH_NUMBER) {
         size_t moment = read_moment(words, at, f->calendar);
-        if (moment > length && moment > phrased) {
+        if (moment > 0 && moment >= length && moment > phrased) {
             return moment;
         }
     }

@@ -99,12 +99,11 @@ static void read_forward(struct reading *r, const struct mc_cue *cue)
         }
         break;
     case MC_CUE_NEGATION_OF_CLAUSE:
+        r->negation = cue;
+        break;
     case MC_CUE_NEGATION_BACK:
-        if (cue->kind == MC_CUE_NEGATION_OF_CLAUSE) {
-            r->negation = cue;
-        } else if (mc_word_is(words, cue->last, "longer")) {
-            r->no_longer = 1;
-        } else if (mc_word_in(words, cue->last, " it the where when who ")) {
+        r->no_longer |= mc_word_is(words, cue->last, "longer");
+        if (mc_word_in(words, cue->last, " it the where when who ")) {
             r->negation = cue; /* "isn't the 8th", "isn't where" */
         }
         break;
@@ -169,7 +168,8 @@ static void read_back(struct reading *r, const struct mc_cue *cue)
         break;
     case MC_CUE_PAST:
         /* "Sam used to host" */
-        r->past_back |= mc_word_is(words, cue->first, "used") && words_between(words, r->last + 1, cue->first) <= 1;
+        r->past_back |=
+            mc_word_in(words, cue->first, " used was were had ") && words_between(words, r->last + 1, cue->first) <= 1;
         break;
     case MC_CUE_CONDITION:
         /* "Saturday would be the rain date" */
@@ -243,6 +243,14 @@ static int side_of_change(const struct reading *r)
 static int has_arrow_after(const struct reading *r)
 {
     return mc_word_is(&r->said->words, r->last + 1, "->");
+}
+
+/* "in Tom's place": somebody else's now. */
+static int is_replaced(const struct reading *r)
+{
+    const struct mc_words *words = &r->said->words;
+    return r->first > 0 && mc_word_is(words, r->first - 1, "in") && mc_word_is(words, r->last + 1, "'s") &&
+           mc_word_in(words, r->last + 2, " place stead ");
 }
 
 static int is_question(const struct mc_said *said, size_t last)
@@ -352,7 +360,7 @@ static enum mc_stance time_stance(const struct reading *r)
     if (r->replaced_by) {
         return MC_STANCE_NOW;
     }
-    if (r->past_back || r->no_longer || has_arrow_after(r)) {
+    if (r->past_back || r->no_longer || has_arrow_after(r) || is_replaced(r)) {
         return MC_STANCE_PAST;
     }
     if (r->now_back) {

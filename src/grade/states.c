@@ -14,7 +14,7 @@ static int is_lead(const struct mc_words *words, size_t i)
                words, i,
                " likely probably most very well oh um so i i'd 'd think believe would say guess the answer is it 's "
                "presumably possibly maybe perhaps definitely absolutely certainly honestly short actually hmm ok "
-               "okay a that and but to my knowledge ");
+               "okay a that and but to my knowledge unfortunately sadly apparently ");
 }
 
 static int is_polar_place(const struct mc_words *words, size_t at)
@@ -77,7 +77,7 @@ size_t mc_yesno_read(const struct mc_words *words, size_t at, int *out)
         return 1;
     }
     if (mc_word_is(words, at, "not") && is_polar_place(words, at) &&
-        (ends_or_mark(words, at + 1) || mc_word_in(words, at + 1, " yet anymore really likely "))) {
+        (ends_or_mark(words, at + 1) || mc_word_in(words, at + 1, " yet anymore really likely as so "))) {
         *out = 0;
         return ends_or_mark(words, at + 1) ? 1 : 2;
     }

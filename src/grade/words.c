@@ -411,6 +411,15 @@ int mc_norm_in(const char *norm, const char *list)
     return 0;
 }
 
+int mc_norm_number(const char *norm)
+{
+    int value = 0;
+    for (; isdigit((unsigned char)*norm) && value < 10000; norm++) {
+        value = value * 10 + (*norm - '0');
+    }
+    return value;
+}
+
 int mc_word_in(const struct mc_words *words, size_t i, const char *list)
 {
     return i < words->count && mc_norm_in(words->items[i].norm, list);

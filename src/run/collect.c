@@ -216,17 +216,17 @@ int mc_attempt_collect(struct mc_attempt *attempt, struct mc_err *err)
     for (int r = 0; r < MC_ROLES; r++) {
         struct mc_err one;
         int got = end_errors(attempt, (enum mc_role)r, &one);
-        if (got == 0 && attempt->programs[r].container) {
+        if (got == 0 && attempt->programs[r].started) {
             got = collect_path(attempt, (enum mc_role)r, "/memcal/out", "", 0, &one);
         }
-        if (got == 0 && attempt->programs[r].container && r == MC_HARNESS) {
+        if (got == 0 && attempt->programs[r].started && r == MC_HARNESS) {
             /* Hermes's sessions: the rows that its turns left, with their scenario times. */
             static const char *const parts[] = {"/memcal/home/state.db", "/memcal/home/state.db-wal"};
             for (size_t i = 0; got == 0 && i < MC_COUNT(parts); i++) {
                 got = collect_path(attempt, MC_HARNESS, parts[i], "home/", 1, &one);
             }
         }
-        if (got == 0 && attempt->programs[r].container && r == MC_PROVIDER) {
+        if (got == 0 && attempt->programs[r].started && r == MC_PROVIDER) {
             got = collect_path(attempt, MC_PROVIDER, "/memcal/memory", "memory/", 1, &one);
         }
         if (got != 0) {
@@ -299,7 +299,7 @@ static enum mc_ended classify_death(struct mc_attempt *attempt, enum mc_role rol
     struct mc_container ended;
     struct mc_err ignored;
     if (!program->container || mc_container_wait(attempt->run->engine, program->container, &ended,
-                                                 mc_within(STOP_GRACE_S * 1000, NULL), &ignored) != 0) {
+                                                 mc_within((int64_t)STOP_GRACE_S * 1000, NULL), &ignored) != 0) {
         return MC_ENDED_FAILED;
     }
     enum mc_oom oom = mc_container_oom(&ended, program->killed);

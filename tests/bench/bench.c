@@ -13,9 +13,9 @@ _Noreturn void bench_die(const char *hint, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fputs("bench: ", stderr);
-    vfprintf(stderr, format, args);
+    char *text = mc_vstrf(format, args); /* the process ends here: not freed */
     va_end(args);
+    fprintf(stderr, "bench: %s", text);
     if (hint && hint[0]) {
         fprintf(stderr, ": %s", hint);
     }

@@ -96,8 +96,9 @@ static int show(void *payload, const void *bytes, size_t length, struct mc_err *
 static void start_sidecar(struct bench *bench)
 {
     struct mc_channel_hooks hooks = {.on_stderr = show};
-    bench_ok(mc_program_start(&bench->sidecar, bench->engine, &bench->sandbox.specs[MC_SIDECAR], MC_SIDECAR, hooks,
-                              soon(), &fault));
+    bench_ok(mc_program_create(&bench->sidecar, bench->engine, &bench->sandbox.specs[MC_SIDECAR], MC_SIDECAR, hooks,
+                               soon(), &fault));
+    bench_ok(mc_program_start(&bench->sidecar, soon(), &fault));
     MC_AUTOJSON json_t *none = json_object();
     MC_AUTOJSON json_t *allow = json_array();
     struct mc_command secrets = {.type = MC_CMD_SECRETS, .secrets = none};

@@ -33,8 +33,6 @@
 enum { PAIRS = 10, PEAK_MAX_KIB = 24 * 1024 };
 static const double ratio_max = 1.10;
 
-extern char **environ;
-
 struct attempt {
     char *run;
     double ms;

@@ -2,12 +2,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "base/until.h"
 #include "base/yaml.h"
 #include "grade/verdict.h"
 
@@ -252,6 +254,25 @@ static void an_answer_too_long_is_refused(void **state)
     assert_string_equal(err.hint, "answers may have up to 1048576 bytes");
 }
 
+/* The same words over and over: time grows with length, not with its square. */
+static void long_answers_are_graded_in_bounded_time(void **state)
+{
+    static const char *const patterns[] = {
+        "yes. actually no. ", "Saturday, ", "Jordan's or Sam's ", "not ", "8 to ", "(", "- chips\n"};
+    enum { LENGTH = 100000 };
+    MC_AUTOFREE char *answer = mc_alloc(LENGTH + 32, 1);
+    for (size_t i = 0; i < MC_COUNT(patterns); i++) {
+        size_t at = 0;
+        while (at < LENGTH) {
+            at += (size_t)sprintf(answer + at, "%s", patterns[i]);
+        }
+        int64_t before = mc_monotonic_ms();
+        MC_AUTOGRADE struct mc_answer_grade g;
+        grade(*state, "plan", answer, MC_ENDED_COMPLETED, &g);
+        assert_true(mc_monotonic_ms() - before < 20000);
+    }
+}
+
 static void a_verdict_settled_later_counts(void **state)
 {
     MC_AUTOGRADE struct mc_answer_grade g;
@@ -277,6 +298,7 @@ int main(void)
         cmocka_unit_test(the_same_answer_gives_the_same_bytes),
         cmocka_unit_test(bytes_that_are_no_text_are_graded_all_the_same),
         cmocka_unit_test(an_answer_too_long_is_refused),
+        cmocka_unit_test(long_answers_are_graded_in_bounded_time),
         cmocka_unit_test(a_verdict_settled_later_counts),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

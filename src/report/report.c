@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "report/markdown.h"
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -189,30 +190,15 @@ static void put_comparison(struct mc_buf *out, const json_t *report)
     }
 }
 
-/* Text from outside in a table cell or a line: one line, with Markdown's own marks made harmless. */
-static void put_safe(struct mc_buf *out, const char *text)
-{
-    for (const char *p = text; *p; p++) {
-        if (*p == '\n' || *p == '\r') {
-            mc_buf_putc(out, ' ');
-        } else {
-            if (strchr("\\`*_{}[]<>|#", *p)) {
-                mc_buf_putc(out, '\\');
-            }
-            mc_buf_putc(out, *p);
-        }
-    }
-}
-
 static void put_slots(struct mc_buf *out, const json_t *grade)
 {
     size_t i;
     const json_t *slot;
     json_array_foreach (json_object_get(grade, "slots"), i, slot) {
         mc_buf_putf(out, "    - %s: **%s** (", text_of(slot, "id"), text_of(slot, "verdict"));
-        put_safe(out, text_of(slot, "rule"));
+        mc_markdown_put(out, text_of(slot, "rule"));
         mc_buf_puts(out, "): ");
-        put_safe(out, text_of(slot, "explanation"));
+        mc_markdown_put(out, text_of(slot, "explanation"));
         mc_buf_putc(out, '\n');
     }
 }
@@ -224,7 +210,7 @@ static void put_trial(struct mc_buf *out, const json_t *trial)
                 json_is_string(json_object_get(trial, "ended")) ? text_of(trial, "ended") : "not run");
     if (json_is_string(json_object_get(trial, "reason"))) {
         mc_buf_puts(out, "Reason: ");
-        put_safe(out, text_of(trial, "reason"));
+        mc_markdown_put(out, text_of(trial, "reason"));
         mc_buf_puts(out, "\n\n");
     }
     size_t i;
@@ -234,9 +220,9 @@ static void put_trial(struct mc_buf *out, const json_t *trial)
         mc_buf_putf(out, "- `%s` at %s (%s, %s)\n", text_of(answer, "checkpoint"), text_of(answer, "asked_at"),
                     text_of(answer, "ended"), took);
         mc_buf_puts(out, "    - asked: ");
-        put_safe(out, text_of(answer, "question"));
+        mc_markdown_put(out, text_of(answer, "question"));
         mc_buf_puts(out, "\n    - answered: ");
-        put_safe(out, json_is_string(json_object_get(answer, "answer")) ? text_of(answer, "answer") : "(nothing)");
+        mc_markdown_put(out, json_is_string(json_object_get(answer, "answer")) ? text_of(answer, "answer") : "(nothing)");
         mc_buf_putc(out, '\n');
         put_slots(out, json_object_get(answer, "grade"));
     }

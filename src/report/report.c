@@ -190,6 +190,22 @@ static void put_comparison(struct mc_buf *out, const json_t *report)
     }
 }
 
+/* Who replaced what, where a verdict was revised: the first one stays to be seen. */
+static void put_revisions(struct mc_buf *out, const json_t *slot)
+{
+    size_t i;
+    const json_t *revision;
+    json_array_foreach (json_object_get(slot, "revisions"), i, revision) {
+        const char *by = json_string_value(json_object_get(revision, "by"));
+        mc_buf_putf(out, "        - revision %lld, %s, by ", (long long)json_integer_value(json_object_get(revision, "number")),
+                    text_of(revision, "verdict"));
+        mc_markdown_put(out, by ? by : text_of(revision, "source"));
+        mc_buf_putf(out, " at %s: ", text_of(revision, "at"));
+        mc_markdown_put(out, text_of(revision, "reason"));
+        mc_buf_putc(out, '\n');
+    }
+}
+
 static void put_slots(struct mc_buf *out, const json_t *grade)
 {
     size_t i;
@@ -200,6 +216,7 @@ static void put_slots(struct mc_buf *out, const json_t *grade)
         mc_buf_puts(out, "): ");
         mc_markdown_put(out, text_of(slot, "explanation"));
         mc_buf_putc(out, '\n');
+        put_revisions(out, slot);
     }
 }
 
@@ -217,8 +234,9 @@ static void put_trial(struct mc_buf *out, const json_t *trial)
     const json_t *answer;
     json_array_foreach (json_object_get(trial, "answers"), i, answer) {
         MC_AUTOFREE char *took = seconds(answer, "latency_ms");
-        mc_buf_putf(out, "- `%s` at %s (%s, %s)\n", text_of(answer, "checkpoint"), text_of(answer, "asked_at"),
-                    text_of(answer, "ended"), took);
+        mc_buf_puts(out, "- ");
+        mc_markdown_put(out, text_of(answer, "id"));
+        mc_buf_putf(out, " at %s (%s, %s)\n", text_of(answer, "asked_at"), text_of(answer, "ended"), took);
         mc_buf_puts(out, "    - asked: ");
         mc_markdown_put(out, text_of(answer, "question"));
         mc_buf_puts(out, "\n    - answered: ");
@@ -227,6 +245,31 @@ static void put_trial(struct mc_buf *out, const json_t *trial)
         put_slots(out, json_object_get(answer, "grade"));
     }
     mc_buf_putc(out, '\n');
+}
+
+static void put_grading(struct mc_buf *out, const json_t *report)
+{
+    const json_t *grading = json_object_get(report, "grading");
+    const json_t *judge = json_object_get(report, "judge");
+    const char *model = json_string_value(json_object_get(grading, "judge"));
+    MC_AUTOFREE char *reviewed = count(grading, "reviewed");
+    MC_AUTOFREE char *number = count(grading, "number");
+    mc_buf_putf(out, "- grading %s of %s, judge: ", number, text_of(grading, "at"));
+    mc_markdown_put(out, model ? model : "none");
+    mc_buf_putf(out, "; verdicts by review: %s\n", reviewed);
+    if (json_is_string(json_object_get(grading, "as_of"))) {
+        mc_buf_putf(out, "- **as of %s**: verdicts that were in force then\n", text_of(grading, "as_of"));
+    }
+    if (json_integer_value(json_object_get(grading, "not_graded")) > 0) {
+        MC_AUTOFREE char *open = count(grading, "not_graded");
+        mc_buf_putf(out, "- **%s answers are not graded yet**: `memcal grade` grades them\n", open);
+    }
+    if (json_is_object(judge)) {
+        MC_AUTOFREE char *made = count(judge, "calls");
+        MC_AUTOFREE char *used = tokens(judge);
+        MC_AUTOFREE char *paid = cost(judge);
+        mc_buf_putf(out, "- the judge made %s calls (%s tokens, %s), which are not the harnesses'\n", made, used, paid);
+    }
 }
 
 static void put_heading(struct mc_buf *out, const json_t *report)
@@ -241,6 +284,7 @@ static void put_heading(struct mc_buf *out, const json_t *report)
     mc_buf_putf(out, "- engine: %s %s, API %s, %s/%s\n", text_of(engine, "kind"), text_of(engine, "version"),
                 text_of(engine, "api"), text_of(engine, "os"), text_of(engine, "arch"));
     mc_buf_putf(out, "- memcal %s, grader %s\n", text_of(report, "memcal"), text_of(report, "grader"));
+    put_grading(out, report);
     mc_buf_putf(out, "- started %s, state %s\n", text_of(run, "created"), text_of(run, "state"));
     if (!mc_streq(text_of(run, "isolation"), "verified")) {
         mc_buf_puts(out, "- **isolation not verified**: no preflight was run\n");
@@ -262,10 +306,45 @@ static void put_heading(struct mc_buf *out, const json_t *report)
     mc_buf_putc(out, '\n');
 }
 
+/* Beside ours, never among them. */
+static void put_outside_scores(struct mc_buf *out, const json_t *report)
+{
+    size_t h;
+    const json_t *harness;
+    int any = 0;
+    json_array_foreach (json_object_get(report, "harnesses"), h, harness) {
+        size_t i;
+        const json_t *one;
+        json_array_foreach (json_object_get(harness, "outside_scores"), i, one) {
+            const json_t *verdicts = json_object_get(one, "verdicts");
+            MC_AUTOFREE char *right = count(verdicts, "correct");
+            MC_AUTOFREE char *missing = count(verdicts, "missed");
+            MC_AUTOFREE char *wrong = count(verdicts, "misrepresented");
+            MC_AUTOFREE char *scored = count(one, "scores");
+            if (!any++) {
+                mc_buf_puts(out, "\n## Scores from elsewhere\n\nGiven by others and not counted in anything above.\n\n"
+                                 "| harness | source | by | correct | missed | misrepresented | scores | their mean |\n"
+                                 "| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+            }
+            mc_buf_puts(out, "| ");
+            mc_markdown_put(out, text_of(harness, "name"));
+            mc_buf_putf(out, " | %s | ", text_of(one, "source"));
+            mc_markdown_put(out, text_of(one, "by"));
+            mc_buf_putf(out, " | %s | %s | %s | %s | ", right, missing, wrong, scored);
+            if (json_integer_value(json_object_get(one, "scores")) > 0) {
+                mc_buf_putf(out, "%.3f |\n", json_number_value(json_object_get(one, "mean")));
+            } else {
+                mc_buf_puts(out, "- |\n");
+            }
+        }
+    }
+}
+
 void mc_report_markdown(const json_t *report, struct mc_buf *out)
 {
     put_heading(out, report);
     put_comparison(out, report);
+    put_outside_scores(out, report);
     mc_buf_puts(out, "\n## Trials\n\n");
     size_t i;
     const json_t *trial;

@@ -116,15 +116,33 @@ static int take_text(void *payload, const struct mc_answer_record *answer)
     return 0;
 }
 
+/* A word of a shell's command line: in single quotes, those within it taken out of them. */
+static char *shell_word(const char *text)
+{
+    struct mc_buf out = MC_BUF_OWN;
+    mc_buf_putc(&out, '\'');
+    for (const char *p = text; *p; p++) {
+        if (*p == '\'') {
+            mc_buf_puts(&out, "'\\''");
+        } else {
+            mc_buf_putc(&out, *p);
+        }
+    }
+    mc_buf_putc(&out, '\'');
+    return mc_buf_take(&out);
+}
+
 static json_t *item_json(const struct auditing *auditing, const struct mc_answer_id *id, const struct mc_judged *judged,
                          const struct mc_slot_grade *slot, const char *text)
 {
     const struct mc_history *history = mc_judged_history(judged, slot->id);
     const struct mc_revision *last = history ? mc_history_at(history, NULL) : NULL;
     json_int_t revision = last ? (json_int_t)last->number : 0;
+    MC_AUTOFREE char *answer_word = shell_word(id->id);
+    MC_AUTOFREE char *slot_word = shell_word(slot->id);
     MC_AUTOFREE char *command =
-        mc_strf("memcal review %s --answer '%s' --slot '%s' --verdict VERDICT --reason 'WHY' --by NAME --expect %lld",
-                auditing->run->id, id->id, slot->id, (long long)revision);
+        mc_strf("memcal review %s --answer %s --slot %s --verdict VERDICT --reason 'WHY' --by NAME --expect %lld",
+                auditing->run->id, answer_word, slot_word, (long long)revision);
     return json_pack("{ss ss ss ss sI ss ss ss sb ss ss ss ss ss ss ss ss sI so ss}", "answer", id->id, "slot", slot->id,
                      "life", id->life, "harness", id->harness, "repetition", (json_int_t)id->repetition, "family",
                      judged->family, "kind", mc_slot_kind_name(slot->kind), "match", mc_match_name(slot->match),

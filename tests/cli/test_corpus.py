@@ -141,7 +141,8 @@ class Import(Commands):
         source.write_text("{not json}\n" + source.read_text())
         report = self.json(*arguments[:-1], self.folder / "bad")
         self.assertEqual((report["lives"], report["observations"], len(report["left_out"])), (1, 1, 1))
-        self.assertIn("own.jsonl:1", report["left_out"][0]["where"] + report["left_out"][0]["reason"])
+        self.assertEqual(report["left_out"][0]["where"], "line 1")
+        self.assertIn("not valid JSON at column 4", report["left_out"][0]["reason"])
 
     def test_errors(self):
         self.assertIn('there is no command "corpus import csv"', self.fails("corpus", "import", "csv", "x"))

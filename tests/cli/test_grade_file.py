@@ -63,14 +63,13 @@ class GradeFile(Commands):
                 ('{"life":"choir-move","checkpoint":"x","answer":"y"}',
                  '{path}:2: .checkpoint: the life choir-move has no checkpoint "x": checkpoints.jsonl of the life lists '
                  "them"),
-                ('{"life":"choir-move","answer":"y"}', '{path}:2: .checkpoint: is missing'),
-                ('{"life":', "{path}:2"),
-                ('{"life":"choir-move","checkpoint":"before/where","answer":"y","ended":"late"}', "{path}:2: .ended")):
+                ('{"life":"choir-move","answer":"y"}', '{path}:2: .: "checkpoint" is missing'),
+                ('{"life":', "{path}:2: not valid JSON"),
+                ('{"life":"choir-move","checkpoint":"before/where","answer":"y","ended":"late"}',
+                 "{path}:2: .ended: ")):
             path = self.file("answers.jsonl", f"{good}\n{line}\n")
             error = self.fails("grade", "--corpus", SMALL, "--answers", path)
-            self.assertTrue(error.startswith(message.format(path=path)[:40]), error)
-            if "has no" in message:
-                self.assertEqual(error, message.format(path=path))
+            self.assertTrue(error.startswith(message.format(path=path)), error)
         error = self.fails("grade", "--corpus", SMALL, "--answers", self.folder / "none.jsonl")
         self.assertIn("none.jsonl", error)
 

@@ -61,6 +61,7 @@ start() {
     [ ${#socket} -le 107 ] || die "the socket's path has more than 107 bytes: $socket"
     [ ! -e "$socket" ] || die "$socket is there already; stop it first with '$0 --stop $socket'"
     mkdir -p "$dir"
+    cd "$dir" # conmon leaves a file "oom" wherever the service was started
     choose_storage
     "$podman" system service --time=0 "unix://$socket" >>"$dir/log" 2>&1 </dev/null &
     local pid=$!
@@ -89,6 +90,7 @@ stop() {
             while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
         fi
     fi
+    cd /
     # Its own tool knows what is mounted and owned by other users there.
     "$podman" system reset --force >>"$dir/log" 2>&1 || true
     rm -rf "$dir" "$socket"

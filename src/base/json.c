@@ -91,6 +91,15 @@ size_t mc_view_count(const struct mc_view *array)
     return array->value ? json_array_size(array->value) : 0;
 }
 
+json_t *mc_view_json(const struct mc_view *view)
+{
+    union {
+        const json_t *seen;
+        json_t *taken;
+    } value = {.seen = view->value};
+    return value.taken;
+}
+
 static int is_bare_key(const char *key)
 {
     return key[0] && strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == strlen(key);
@@ -244,29 +253,61 @@ int mc_read_string(const struct mc_view *object, const char *key, enum mc_need n
     return found == 1 ? mc_view_string(&view, out, err) : found;
 }
 
-int mc_read_id(const struct mc_view *object, const char *key, enum mc_need need, const char **out, struct mc_err *err)
+int mc_view_id(const struct mc_view *view, const char **out, struct mc_err *err)
 {
-    struct mc_view view;
-    int found = find(object, key, need, &view, err);
-    if (found != 1) {
-        return found;
-    }
     const char *text = "";
-    int rc = mc_view_string(&view, &text, err);
+    int rc = mc_view_string(view, &text, err);
     if (rc != 0) {
         return rc;
     }
     size_t length = strlen(text);
     if (length < 1 || length > 200) {
-        return mc_view_fail(&view, err, "must have 1 to 200 characters, has %zu", length);
+        return mc_view_fail(view, err, "must have 1 to 200 characters, has %zu", length);
     }
     for (const char *p = text; *p; p++) {
         if ((unsigned char)*p < 0x20 || *p == 0x7f) {
-            return mc_view_fail(&view, err, "must not hold control characters");
+            return mc_view_fail(view, err, "must not hold control characters");
         }
     }
     *out = text;
     return 0;
+}
+
+int mc_is_name(const char *text)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    size_t length = strspn(text, letters);
+    return length >= 1 && length <= 100 && !text[length] && !strchr("._-", text[0]);
+}
+
+int mc_view_name(const struct mc_view *view, const char **out, struct mc_err *err)
+{
+    const char *text = "";
+    int rc = mc_view_string(view, &text, err);
+    if (rc != 0) {
+        return rc;
+    }
+    if (!mc_is_name(text)) {
+        return mc_view_fail(view, err,
+                            "must be 1 to 100 letters, digits, \".\", \"_\" or \"-\", the first a letter or"
+                            " digit");
+    }
+    *out = text;
+    return 0;
+}
+
+int mc_read_id(const struct mc_view *object, const char *key, enum mc_need need, const char **out, struct mc_err *err)
+{
+    struct mc_view view;
+    int found = find(object, key, need, &view, err);
+    return found == 1 ? mc_view_id(&view, out, err) : found;
+}
+
+int mc_read_name(const struct mc_view *object, const char *key, enum mc_need need, const char **out, struct mc_err *err)
+{
+    struct mc_view view;
+    int found = find(object, key, need, &view, err);
+    return found == 1 ? mc_view_name(&view, out, err) : found;
 }
 
 int mc_read_int(const struct mc_view *object, const char *key, enum mc_need need, int64_t min, int64_t max,
@@ -396,9 +437,10 @@ int mc_only_keys(const struct mc_view *object, const char *const *keys, struct m
 {
     const char *key;
     json_t *value;
-    json_object_foreach ((json_t *)(uintptr_t)object->value, key, value) {
+    json_object_foreach (mc_view_json(object), key, value) {
         const char *nearest = NULL;
-        size_t best = 4;
+        size_t best = (strlen(key) + 1) / 2 + 1; /* a name of which more is wrong than right is another name */
+        best = best < 4 ? best : 4;
         int known = 0;
         for (size_t i = 0; keys[i] && !known; i++) {
             known = mc_streq(keys[i], key);

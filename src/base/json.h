@@ -53,6 +53,9 @@ struct mc_view mc_view_root(const struct mc_source *source, const json_t *value)
 struct mc_view mc_view_member(const struct mc_view *object, const char *key);
 struct mc_view mc_view_item(const struct mc_view *array, size_t index);
 size_t mc_view_count(const struct mc_view *array);
+/* The value for those of jansson's functions that do not take const (iterating, taking a reference); not to be changed.
+ */
+json_t *mc_view_json(const struct mc_view *view);
 
 /* The place of `view` as "file:line: path"; parts that are not known are left out. The caller frees it. */
 char *mc_view_place(const struct mc_view *view);
@@ -72,6 +75,10 @@ int mc_read_string(const struct mc_view *object, const char *key, enum mc_need n
 /* A string of 1 to 200 bytes without control characters. */
 int mc_read_id(const struct mc_view *object, const char *key, enum mc_need need, const char **out,
                struct mc_err *err) MC_CHECKED;
+/* The same of 1 to 100 letters, digits, '.', '_' and '-', the first a letter or digit: what may stand in a path, a
+ * label or a table. */
+int mc_read_name(const struct mc_view *object, const char *key, enum mc_need need, const char **out,
+                 struct mc_err *err) MC_CHECKED;
 int mc_read_int(const struct mc_view *object, const char *key, enum mc_need need, int64_t min, int64_t max,
                 int64_t *out, struct mc_err *err) MC_CHECKED;
 /* An integer or a real number. */
@@ -92,6 +99,10 @@ int mc_read_choice(const struct mc_view *object, const char *key, enum mc_need n
 
 /* The value itself as a string: an array's item, say. */
 int mc_view_string(const struct mc_view *view, const char **out, struct mc_err *err) MC_CHECKED;
+/* As mc_read_id() and mc_read_name() check it. */
+int mc_view_id(const struct mc_view *view, const char **out, struct mc_err *err) MC_CHECKED;
+int mc_view_name(const struct mc_view *view, const char **out, struct mc_err *err) MC_CHECKED;
+int mc_is_name(const char *text);
 int mc_view_time(const struct mc_view *view, struct mc_time *out, struct mc_err *err) MC_CHECKED;
 /* A scalar as it was written: `expected: 1.50` gives "1.50", `expected: yes` gives "yes". */
 int mc_view_scalar(const struct mc_view *view, const char **out, struct mc_err *err) MC_CHECKED;

@@ -13,8 +13,6 @@
 #include "base/fs.h"
 #include "base/mem.h"
 
-extern char **environ;
-
 struct pipes {
     int out[2];
     int errors[2];

@@ -52,11 +52,13 @@ int mc_cmd_corpus_vary(struct mc_cli *cli, int argc, char **argv)
     };
     const struct mc_usage_page page = {
         .synopsis = "memcal corpus vary DIR LIFE --kind KIND --seed N --out DIR",
-        .about = "Writes a variant of a life into another corpus: the same meaning in another shape. The source is only\n"
-                 "read. Where a variant would change what can be expected, its rubric follows or it is refused.",
+        .about =
+            "Writes a variant of a life into another corpus: the same meaning in another shape. The source is only\n"
+            "read. Where a variant would change what can be expected, its rubric follows or it is refused.",
         .options = options,
         .option_count = MC_COUNT(options),
-        .examples = "  memcal corpus vary manifests/corpora/quickstart trivia-night --kind wording --seed 1 --out varied",
+        .examples =
+            "  memcal corpus vary manifests/corpora/quickstart trivia-night --kind wording --seed 1 --out varied",
         .least = 2,
         .most = 2};
     int operands;
@@ -101,10 +103,9 @@ static void print_list(const json_t *list, const char *title, const char *why)
     }
     json_array_foreach (list, i, entry) {
         const char *kind = json_string_value(json_object_get(entry, "kind"));
-        MC_AUTOFREE char *line =
-            mc_strf("%s%s%s: %s: %s", kind ? kind : "", kind ? " " : "",
-                    json_string_value(json_object_get(entry, "where")),
-                    json_string_value(json_object_get(entry, "what")), json_string_value(json_object_get(entry, why)));
+        MC_AUTOFREE char *line = mc_strf(
+            "%s%s%s: %s: %s", kind ? kind : "", kind ? " " : "", json_string_value(json_object_get(entry, "where")),
+            json_string_value(json_object_get(entry, "what")), json_string_value(json_object_get(entry, why)));
         mc_cli_print_line("  ", line);
     }
 }
@@ -154,8 +155,9 @@ static int import_locomo(struct mc_cli *cli, int argc, char **argv)
 {
     struct mc_usage_page page = {
         .synopsis = "memcal corpus import locomo PATH --out DIR",
-        .about = "Makes a corpus of LoCoMo's conversations: a JSON file, a folder of them, or a ZIP. Every question is\n"
-                 "carried over or listed with the reason why not.",
+        .about =
+            "Makes a corpus of LoCoMo's conversations: a JSON file, a folder of them, or a ZIP. Every question is\n"
+            "carried over or listed with the reason why not.",
         .examples = "  memcal corpus import locomo locomo10.zip --out locomo"};
     return import_public(cli, argc, argv, mc_import_locomo, &page);
 }
@@ -184,7 +186,8 @@ static int import_jsonl(struct mc_cli *cli, int argc, char **argv)
         .about = "Makes a corpus of anyone's own messages, one JSON object a line (docs/corpus.md).",
         .options = options,
         .option_count = MC_COUNT(options),
-        .examples = "  memcal corpus import jsonl messages.jsonl --life ana --owner Ana --timezone Europe/Berlin --out ana",
+        .examples =
+            "  memcal corpus import jsonl messages.jsonl --life ana --owner Ana --timezone Europe/Berlin --out ana",
         .least = 1,
         .most = 1};
     int operands;

@@ -81,10 +81,8 @@ static int open_judge(struct mc_cli *cli, const struct grade_options *options, s
     }
     parts->models = mc_models_json(&parts->runfile);
     parts->redactor = mc_redactor_new();
-    struct mc_asker_options asker = {.store = parts->store,
-                                     .votes = (int)parts->runfile.votes,
-                                     .redactor = parts->redactor,
-                                     .cancel = &cli->cancel};
+    struct mc_asker_options asker = {
+        .store = parts->store, .votes = (int)parts->runfile.votes, .redactor = parts->redactor, .cancel = &cli->cancel};
     size_t i;
     const json_t *model;
     json_array_foreach (parts->models, i, model) {

@@ -45,8 +45,9 @@ int mc_cmd_report(struct mc_cli *cli, int argc, char **argv)
     const struct mc_option options[] = {{"as-of", 0, MC_OPTION_TEXT, "TIME", mc_cli_as_of_help, &as_of}};
     const struct mc_usage_page page = {
         .synopsis = "memcal report RUN [--as-of TIME]",
-        .about = "Makes a run's report from the verdicts in force, prints it as Markdown (or with --json as JSON), and\n"
-                 "writes report.md and report.json. With --as-of it is only printed.",
+        .about =
+            "Makes a run's report from the verdicts in force, prints it as Markdown (or with --json as JSON), and\n"
+            "writes report.md and report.json. With --as-of it is only printed.",
         .options = options,
         .option_count = MC_COUNT(options),
         .examples = "  memcal report last\n  memcal report last --as-of 2026-08-07T09:00:00Z --json",

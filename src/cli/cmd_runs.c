@@ -167,15 +167,15 @@ int mc_cmd_show(struct mc_cli *cli, int argc, char **argv)
 {
     const char *as_of = NULL;
     const struct mc_option options[] = {{"as-of", 0, MC_OPTION_TEXT, "TIME", mc_cli_as_of_help, &as_of}};
-    const struct mc_usage_page page = {
-        .synopsis = "memcal show RUN[/CORPUS/HARNESS] [--as-of TIME]",
-        .about = "Shows a run's comparison, or with a harness its trials, answer by answer.\n"
-                 "RUN is a run's ID, the start of one, or \"last\".",
-        .options = options,
-        .option_count = MC_COUNT(options),
-        .examples = "  memcal show last\n  memcal show last/quickstart/hermes-fts",
-        .least = 1,
-        .most = 1};
+    const struct mc_usage_page page = {.synopsis = "memcal show RUN[/CORPUS/HARNESS] [--as-of TIME]",
+                                       .about =
+                                           "Shows a run's comparison, or with a harness its trials, answer by answer.\n"
+                                           "RUN is a run's ID, the start of one, or \"last\".",
+                                       .options = options,
+                                       .option_count = MC_COUNT(options),
+                                       .examples = "  memcal show last\n  memcal show last/quickstart/hermes-fts",
+                                       .least = 1,
+                                       .most = 1};
     int operands;
     int code = mc_options_read(cli, &page, argc, argv, &operands);
     if (code >= 0) {

@@ -49,9 +49,10 @@ static int score_import(struct mc_cli *cli, int argc, char **argv)
         {"source", 0, MC_OPTION_TEXT, "SOURCE", "official, verifier or imported", &source}};
     const struct mc_usage_page page = {
         .synopsis = "memcal score import RUN FILE --source SOURCE",
-        .about = "Takes scores from elsewhere: JSON lines with a trial (or life, harness and repetition), a checkpoint,\n"
-                 "a slot or none, a verdict or a score from 0 to 1, and by and reason where they are known. They stand\n"
-                 "beside our verdicts in the report and are never counted among them.",
+        .about =
+            "Takes scores from elsewhere: JSON lines with a trial (or life, harness and repetition), a checkpoint,\n"
+            "a slot or none, a verdict or a score from 0 to 1, and by and reason where they are known. They stand\n"
+            "beside our verdicts in the report and are never counted among them.",
         .options = options,
         .option_count = MC_COUNT(options),
         .examples = "  memcal score import last scores.jsonl --source official",

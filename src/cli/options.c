@@ -73,8 +73,8 @@ static int store_value(const struct parse *p, const struct mc_option *option, co
         return -1;
     case MC_OPTION_TEXTS: {
         struct mc_option_texts *texts = option->out;
-        if (texts->count == (int)MC_COUNT(texts->items)) {
-            return usage_error(p, "--%s is given more than %zu times", option->name, MC_COUNT(texts->items));
+        if (texts->count == MC_OPTION_TEXTS_MAX) {
+            return usage_error(p, "--%s is given more than %d times", option->name, MC_OPTION_TEXTS_MAX);
         }
         texts->items[texts->count++] = value;
         return -1;
@@ -98,7 +98,7 @@ static int take(const struct parse *p, int argc, char **argv, int *i)
     const char *value = is_long ? name + length : word + 2;
     value = is_long && *value == '=' ? value + 1 : *value ? value : NULL;
     if (option->kind == MC_OPTION_FLAG) {
-        return value ? usage_error(p, "--%s takes no value", option->name) : store_value(p, option, NULL);
+        return value ? usage_error(p, "--%s takes no value", option->name) : store_value(p, option, "");
     }
     if (!value) {
         if (*i + 1 >= argc) {

@@ -19,8 +19,10 @@ enum mc_option_kind {
     MC_OPTION_TEXTS,  /* struct mc_option_texts *: may be given again and again */
 };
 
+enum { MC_OPTION_TEXTS_MAX = 64 };
+
 struct mc_option_texts {
-    const char *items[64];
+    const char *items[MC_OPTION_TEXTS_MAX + 1]; /* NULL-ended */
     int count;
 };
 

@@ -207,6 +207,15 @@ char *mc_listing_text(const struct mc_listing *listing)
     return mc_buf_take(&text);
 }
 
+/* Compares the next two paths; the end of a listing comes after every path. */
+static int compare_next(const struct mc_listing *a, size_t i, const struct mc_listing *b, size_t j)
+{
+    if (i == a->count || j == b->count) {
+        return i == a->count ? 1 : -1;
+    }
+    return strcmp(a->files[i].path, b->files[j].path);
+}
+
 int mc_listing_compare(const struct mc_listing *pinned, const struct mc_listing *now, struct mc_err *err)
 {
     size_t differ = 0;
@@ -215,18 +224,14 @@ int mc_listing_compare(const struct mc_listing *pinned, const struct mc_listing 
     const char *first = NULL;
     const char *how = NULL;
     while (i < pinned->count || j < now->count) {
-        const struct mc_file *old = i < pinned->count ? &pinned->files[i] : NULL;
-        const struct mc_file *new = j < now->count ? &now->files[j] : NULL;
-        int order = !old ? 1 : !new ? -1 : strcmp(old->path, new->path);
-        i += order <= 0;
-        j += order >= 0;
-        if (order == 0 && mc_streq(old->digest.hex, new->digest.hex)) {
-            continue;
-        }
-        if (differ++ == 0) {
-            first = order <= 0 ? old->path : new->path;
+        int order = compare_next(pinned, i, now, j);
+        int same = order == 0 && mc_streq(pinned->files[i].digest.hex, now->files[j].digest.hex);
+        if (!same && differ++ == 0) {
+            first = order <= 0 ? pinned->files[i].path : now->files[j].path;
             how = order == 0 ? "changed" : order < 0 ? "was removed" : "was added";
         }
+        i += order <= 0;
+        j += order >= 0;
     }
     if (!differ) {
         return 0;

@@ -140,24 +140,38 @@ static int is_branch(const json_t *value)
 
 static void put_value(struct mc_buf *out, const struct mc_view *view, int depth, int in_item);
 
+/* A key with its colon. One longer than YAML allows before a colon is written as "? key" on a line of its own. */
+static void put_key(struct mc_buf *out, const char *key, int depth)
+{
+    enum { LONGEST = 1000 };
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz_";
+    if (key[0] && strspn(key, plain) == strlen(key) && strlen(key) <= LONGEST && !mc_streq(key, "null") &&
+        !mc_streq(key, "true") && !mc_streq(key, "false")) {
+        mc_buf_putf(out, "%s:", key);
+        return;
+    }
+    MC_AUTOBUF struct mc_buf quoted = MC_BUF_OWN;
+    put_text(&quoted, key);
+    if (quoted.len <= LONGEST) {
+        mc_buf_putf(out, "%s:", mc_buf_text(&quoted));
+        return;
+    }
+    mc_buf_putf(out, "? %s\n", mc_buf_text(&quoted));
+    put_indent(out, depth);
+    mc_buf_putc(out, ':');
+}
+
 static void put_members(struct mc_buf *out, const struct mc_view *view, int depth, int in_item)
 {
     const char *key;
     json_t *value;
     int first = in_item;
-    json_object_foreach ((json_t *)(uintptr_t)view->value, key, value) {
+    json_object_foreach (mc_view_json(view), key, value) {
         if (!first) {
             put_indent(out, depth);
         }
         first = 0;
-        const char *plain = "abcdefghijklmnopqrstuvwxyz_";
-        if (key[0] && strspn(key, plain) == strlen(key) && !mc_streq(key, "null") && !mc_streq(key, "true") &&
-            !mc_streq(key, "false")) {
-            mc_buf_puts(out, key);
-        } else {
-            put_text(out, key);
-        }
-        mc_buf_putc(out, ':');
+        put_key(out, key, depth);
         struct mc_view member = mc_view_member(view, key);
         put_value(out, &member, depth + 1, 0);
     }

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "corpus/import_parts.h"
@@ -168,6 +169,43 @@ const char *mc_import_match(const char *question, const char *answer)
     return is_name(answer) ? "entity" : "text";
 }
 
+int mc_scan_number(const char **text, int longest, int *out)
+{
+    int digits = 0;
+    int value = 0;
+    for (; digits < longest && isdigit((unsigned char)(*text)[digits]); digits++) {
+        value = value * 10 + ((*text)[digits] - '0');
+    }
+    if (digits == 0) {
+        return 0;
+    }
+    *out = value;
+    *text += digits;
+    *text += strspn(*text, " ");
+    return 1;
+}
+
+int mc_scan_letters(const char **text, const char *letters)
+{
+    size_t length = strlen(letters);
+    if (strncasecmp(*text, letters, length) != 0) {
+        return 0;
+    }
+    *text += length;
+    *text += strspn(*text, " ");
+    return 1;
+}
+
+int mc_scan_instant(const struct mc_civil *civil, int64_t *ms)
+{
+    if (civil->year < 1900 || civil->month < 1 || civil->month > 12 || civil->day < 1 ||
+        civil->day > mc_days_in_month(civil->year, civil->month) || civil->hour > 23 || civil->minute > 59) {
+        return 0;
+    }
+    *ms = mc_time_from_civil(civil, 0).ms;
+    return 1;
+}
+
 static const char *why_not(const struct mc_import_question *question)
 {
     if (!question->text[strspn(question->text, " \t\r\n")]) {
@@ -211,10 +249,12 @@ static json_t *make_slot(const struct mc_import_question *question)
     if (question->answer) {
         json_object_set_new(slot, "expected", trimmed(question->answer));
     }
-    MC_AUTOFREE char *trap = question->trap ? mc_words_fold(question->trap) : mc_strdup("");
-    MC_AUTOFREE char *right = question->answer ? mc_words_fold(question->answer) : mc_strdup("");
-    if (trap[0] && !mc_streq(trap, right)) {
-        json_object_set_new(slot, "forbidden", json_pack("[o]", trimmed(question->trap)));
+    if (question->trap) {
+        MC_AUTOFREE char *trap = mc_words_fold(question->trap);
+        MC_AUTOFREE char *right = mc_words_fold(question->answer ? question->answer : "");
+        if (trap[0] && !mc_streq(trap, right)) {
+            json_object_set_new(slot, "forbidden", json_pack("[o]", trimmed(question->trap)));
+        }
     }
     if (question->evidence && json_array_size(question->evidence)) {
         json_object_set(slot, "supported_by", question->evidence);

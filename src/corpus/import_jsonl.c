@@ -87,7 +87,7 @@ static int take_message(struct jsonl *j, const struct mc_view *root, int number,
                                         .thread = thread ? thread : sender,
                                         .text = text,
                                         .subject = subject,
-                                        .to = (json_t *)(uintptr_t)to.value,
+                                        .to = mc_view_json(&to),
                                         .from_owner = from_owner < 0 ? mc_streq(sender, j->owner) : from_owner,
                                         .at = at.ms,
                                         .collected = boundary};

@@ -4,11 +4,9 @@
  * of which the fifth asks for what was never said. Read in both published layouts: a list of samples with the sessions
  * under "conversation", and one object a file with the sessions at its top.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/fs.h"
 #include "base/mem.h"
@@ -30,32 +28,37 @@ struct locomo {
 static const char *const month_names[] = {"January", "February", "March",     "April",   "May",      "June",
                                           "July",    "August",   "September", "October", "November", "December"};
 
+static int scan_month(const char **text, int *month)
+{
+    for (size_t i = 0; i < MC_COUNT(month_names); i++) {
+        if (mc_scan_letters(text, month_names[i])) {
+            *month = (int)i + 1;
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* "4:04 pm on 20 January, 2023"; the source names no zone, UTC is taken. */
 static int parse_session_time(const char *text, int64_t *ms)
 {
     struct mc_civil civil = {.year = 0};
-    char half[3];
-    char month[16];
-    int length = 0;
-    if (sscanf(text, " %2d:%2d %2[aApPmM] on %2d %15[A-Za-z] , %4d %n", &civil.hour, &civil.minute, half, &civil.day,
-               month, &civil.year, &length) != 6 &&
-        sscanf(text, " %2d:%2d %2[aApPmM] on %2d %15[A-Za-z], %4d %n", &civil.hour, &civil.minute, half, &civil.day,
-               month, &civil.year, &length) != 6) {
+    const char *p = text + strspn(text, " ");
+    if (!mc_scan_number(&p, 2, &civil.hour) || !mc_scan_letters(&p, ":") || !mc_scan_number(&p, 2, &civil.minute)) {
         return 0;
     }
-    for (size_t i = 0; i < MC_COUNT(month_names); i++) {
-        if (strcasecmp(month, month_names[i]) == 0) {
-            civil.month = (int)i + 1;
-        }
-    }
-    if (text[length] || civil.month == 0 || civil.hour < 1 || civil.hour > 12 || civil.minute < 0 ||
-        civil.minute > 59 || civil.year < 1900 || civil.day < 1 ||
-        civil.day > mc_days_in_month(civil.year, civil.month)) {
+    int afternoon = mc_scan_letters(&p, "pm");
+    if ((!afternoon && !mc_scan_letters(&p, "am")) || !mc_scan_letters(&p, "on") ||
+        !mc_scan_number(&p, 2, &civil.day) || !scan_month(&p, &civil.month)) {
         return 0;
     }
-    civil.hour = civil.hour % 12 + (tolower((unsigned char)half[0]) == 'p' ? 12 : 0);
-    *ms = mc_time_from_civil(&civil, 0).ms;
-    return 1;
+    p += *p == ',';
+    p += strspn(p, " ");
+    if (!mc_scan_number(&p, 4, &civil.year) || *p || civil.hour < 1 || civil.hour > 12) {
+        return 0;
+    }
+    civil.hour = civil.hour % 12 + (afternoon ? 12 : 0);
+    return mc_scan_instant(&civil, ms);
 }
 
 static const char *text_member(const struct mc_view *object, const char *key)
@@ -80,7 +83,7 @@ static json_t *photo_of(const struct mc_view *turn)
     for (size_t i = 0; i < MC_COUNT(keys); i++) {
         struct mc_view member = mc_view_member(turn, keys[i][0]);
         if (member.value) {
-            json_object_set(photo, keys[i][1], (json_t *)(uintptr_t)member.value);
+            json_object_set(photo, keys[i][1], mc_view_json(&member));
         }
     }
     if (json_object_size(photo) == 0) {

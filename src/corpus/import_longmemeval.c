@@ -6,7 +6,6 @@
  * The source marks the sessions that hold the answer by "answer_" before their IDs, and their messages by has_answer:
  * both go into the rubric and are taken out of what systems see.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,22 +31,21 @@ struct longmemeval {
 static int parse_date(const char *text, int64_t *ms)
 {
     struct mc_civil civil = {.year = 0};
-    int length = 0;
-    if (sscanf(text, "%4d/%2d/%2d (%*3[A-Za-z]) %2d:%2d %n", &civil.year, &civil.month, &civil.day, &civil.hour,
-               &civil.minute, &length) != 5) {
-        civil.hour = 0;
-        civil.minute = 0;
-        if (sscanf(text, "%4d/%2d/%2d %n", &civil.year, &civil.month, &civil.day, &length) != 3) {
-            return 0;
-        }
-    }
-    if (text[length] || civil.year < 1900 || civil.month < 1 || civil.month > 12 || civil.day < 1 ||
-        civil.day > mc_days_in_month(civil.year, civil.month) || civil.hour < 0 || civil.hour > 23 ||
-        civil.minute < 0 || civil.minute > 59) {
+    const char *p = text;
+    if (!mc_scan_number(&p, 4, &civil.year) || !mc_scan_letters(&p, "/") || !mc_scan_number(&p, 2, &civil.month) ||
+        !mc_scan_letters(&p, "/") || !mc_scan_number(&p, 2, &civil.day)) {
         return 0;
     }
-    *ms = mc_time_from_civil(&civil, 0).ms;
-    return 1;
+    if (*p == '(') {
+        p += strcspn(p, ")");
+        p += *p == ')';
+        p += strspn(p, " ");
+    }
+    if (*p && (!mc_scan_number(&p, 2, &civil.hour) || !mc_scan_letters(&p, ":") ||
+               !mc_scan_number(&p, 2, &civil.minute) || *p)) {
+        return 0;
+    }
+    return mc_scan_instant(&civil, ms);
 }
 
 static const char *item_text(const struct mc_view *list, size_t index)

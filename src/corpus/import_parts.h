@@ -116,6 +116,13 @@ int mc_import_life_write(struct mc_import_life *life, struct mc_err *err) MC_CHE
 /* import_answer.c: the matcher that fits an answer: "yesno", "date", "time", "number", "entity", else "text". */
 const char *mc_import_match(const char *question, const char *answer);
 
+/* Reads at *text a number of one to `longest` digits, or the given letters (in any case), and moves past them and the
+ * white space behind; 0 where they do not stand there. */
+int mc_scan_number(const char **text, int longest, int *out);
+int mc_scan_letters(const char **text, const char *letters);
+/* The instant of a date and time of day in UTC, where they exist. */
+int mc_scan_instant(const struct mc_civil *civil, int64_t *ms);
+
 /* A folder name made from the source's ID. */
 char *mc_import_life_id(const char *prefix, const char *id);
 

@@ -25,22 +25,30 @@ struct mc_items {
     char chunk[CHUNK];
 };
 
-int mc_items_open(const char *path, size_t max, struct mc_items **out, struct mc_err *err)
+static int open_regular(struct mc_items *items, struct mc_err *err)
 {
-    MC_AUTOCLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        return mc_fail_errno(err, errno, "opening %s", path);
+    items->fd = open(items->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (items->fd < 0) {
+        return mc_fail_errno(err, errno, "opening %s", items->path);
     }
     struct stat info;
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        return mc_fail(err, MC_INPUT, "%s is not a regular file", path);
+    if (fstat(items->fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+        return mc_fail(err, MC_INPUT, "%s is not a regular file", items->path);
     }
+    return 0;
+}
+
+int mc_items_open(const char *path, size_t max, struct mc_items **out, struct mc_err *err)
+{
     struct mc_items *items = mc_alloc(1, sizeof *items);
     items->path = mc_strdup(path);
-    items->fd = fd;
-    fd = -1;
     items->line = 1;
     items->item = MC_BUF_INIT(max);
+    int rc = open_regular(items, err);
+    if (rc != 0) {
+        mc_items_close(items);
+        return rc;
+    }
     *out = items;
     return 0;
 }
@@ -48,7 +56,9 @@ int mc_items_open(const char *path, size_t max, struct mc_items **out, struct mc
 void mc_items_close(struct mc_items *items)
 {
     if (items) {
-        close(items->fd);
+        if (items->fd >= 0) {
+            close(items->fd);
+        }
         free(items->path);
         mc_buf_release(&items->item);
         free(items);

@@ -79,7 +79,7 @@ void mc_leaks_release(struct mc_leaks *leaks)
     memset(leaks, 0, sizeof *leaks);
 }
 
-static void suspect(const struct search *search, enum mc_severity severity, struct mc_place place, char *where)
+static void suspect(const struct search *search, enum mc_severity severity, struct mc_place place, const char *where)
 {
     struct mc_leaks *leaks = search->leaks;
     if (leaks->count == SUSPECTS) {
@@ -91,7 +91,7 @@ static void suspect(const struct search *search, enum mc_severity severity, stru
                                                     .file = mc_strdup(place.file),
                                                     .path = mc_strdup(place.path),
                                                     .line = place.line,
-                                                    .where = where,
+                                                    .where = mc_strdup(where),
                                                     .severity = severity};
 }
 
@@ -125,9 +125,9 @@ static void search_questions(const struct search *search)
         }
         struct mc_place place = {.file = file, .line = asked->line, .path = ".question"};
         if (!own) {
-            suspect(
-                search, MC_SEVERITY_WARNING, place,
-                mc_strf("the question of checkpoint \"%s\", asked before \"%s\",", asked->id, search->checkpoint->id));
+            MC_AUTOFREE char *where =
+                mc_strf("the question of checkpoint \"%s\", asked before \"%s\",", asked->id, search->checkpoint->id);
+            suspect(search, MC_SEVERITY_WARNING, place, where);
         } else if (gives_away(question, search->value)) {
             mc_problems_add(search->leaks->problems, MC_SEVERITY_ERROR, place, "ask without giving the answer away",
                             "the question contains its own answer \"%.100s\"", search->shown);
@@ -159,9 +159,9 @@ static void search_turns(const struct search *search)
         if (turn->at.ms <= search->checkpoint->at.ms && mc_words_find(text, search->value, text) &&
             !is_evidence_of(&search->slot->view, turn->id)) {
             struct mc_place place = {.file = file, .line = turn->line, .path = ".text"};
-            suspect(search, MC_SEVERITY_WARNING, place,
-                    mc_strf("turn \"%s\", which checkpoint \"%s\" does not name as evidence,", turn->id,
-                            search->checkpoint->id));
+            MC_AUTOFREE char *where = mc_strf("turn \"%s\", which checkpoint \"%s\" does not name as evidence,",
+                                              turn->id, search->checkpoint->id);
+            suspect(search, MC_SEVERITY_WARNING, place, where);
         }
     }
 }
@@ -175,14 +175,14 @@ static void search_life(const struct search *search)
         MC_AUTOFREE char *folded = mc_words_fold(texts[i][1]);
         if (mc_words_find(folded, search->value, folded)) {
             struct mc_place place = {.file = file, .path = texts[i][0]};
-            suspect(search, MC_SEVERITY_ERROR, place, mc_strdup("the life's description"));
+            suspect(search, MC_SEVERITY_ERROR, place, "the life's description");
         }
     }
     for (size_t i = 0; i < search->leaks->texts->count; i++) {
         const struct mc_public_text *text = &search->leaks->texts->items[i];
         if (mc_words_find(text->folded, search->value, text->folded)) {
             struct mc_place place = {.file = text->file, .path = ""};
-            suspect(search, MC_SEVERITY_ERROR, place, mc_strdup(text->where));
+            suspect(search, MC_SEVERITY_ERROR, place, text->where);
         }
     }
 }

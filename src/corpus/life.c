@@ -114,15 +114,18 @@ static void read_boundaries(struct mc_life *life, struct mc_load *load, const st
                        MC_LIFE_BOUNDARIES);
         return;
     }
-    *times = mc_alloc(items, sizeof **times);
+    struct mc_time *all = mc_alloc(items, sizeof *all);
+    const struct mc_time *before = NULL;
     for (size_t i = 0; i < items; i++) {
         struct mc_view item = mc_view_item(&list, i);
         struct mc_time time;
         if (mc_load_note(load, mc_view_time(&item, &time, &load->err), time_mend)) {
-            check_boundary(life, load, &list, i, time, *count ? &(*times)[*count - 1] : NULL);
-            (*times)[(*count)++] = time;
+            check_boundary(life, load, &list, i, time, before);
+            all[*count] = time;
+            before = &all[(*count)++];
         }
     }
+    *times = all;
 }
 
 static int compare_times(const void *a, const void *b)

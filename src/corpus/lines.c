@@ -25,28 +25,33 @@ struct mc_jsonl {
     char chunk[CHUNK];
 };
 
-int mc_jsonl_open(const char *path, size_t max, struct mc_jsonl **out, struct mc_err *err)
+static int open_regular(struct mc_jsonl *lines, struct mc_err *err)
 {
-    MC_AUTOCLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-    if (fd < 0 && errno == ELOOP) {
-        mc_fail(err, MC_INPUT, "%s is a symbolic link", path);
+    lines->fd = open(lines->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    if (lines->fd < 0 && errno == ELOOP) {
+        mc_fail(err, MC_INPUT, "%s is a symbolic link", lines->path);
         return mc_hint(err, "put the file itself there");
     }
-    if (fd < 0) {
-        return mc_fail_errno(err, errno, "opening %s", path);
+    if (lines->fd < 0) {
+        return mc_fail_errno(err, errno, "opening %s", lines->path);
     }
     struct stat info;
-    if (fstat(fd, &info) != 0) {
-        return mc_fail_errno(err, errno, "reading %s", path);
+    if (fstat(lines->fd, &info) != 0) {
+        return mc_fail_errno(err, errno, "reading %s", lines->path);
     }
-    if (!S_ISREG(info.st_mode)) {
-        return mc_fail(err, MC_INPUT, "%s is not a regular file", path);
-    }
+    return S_ISREG(info.st_mode) ? 0 : mc_fail(err, MC_INPUT, "%s is not a regular file", lines->path);
+}
+
+int mc_jsonl_open(const char *path, size_t max, struct mc_jsonl **out, struct mc_err *err)
+{
     struct mc_jsonl *lines = mc_alloc(1, sizeof *lines);
     lines->path = mc_strdup(path);
-    lines->fd = fd;
-    fd = -1;
     lines->line = MC_BUF_INIT(max + 1); /* and a carriage return */
+    int rc = open_regular(lines, err);
+    if (rc != 0) {
+        mc_jsonl_close(lines);
+        return rc;
+    }
     *out = lines;
     return 0;
 }
@@ -54,7 +59,9 @@ int mc_jsonl_open(const char *path, size_t max, struct mc_jsonl **out, struct mc
 void mc_jsonl_close(struct mc_jsonl *lines)
 {
     if (lines) {
-        close(lines->fd);
+        if (lines->fd >= 0) {
+            close(lines->fd);
+        }
         free(lines->path);
         mc_buf_release(&lines->line);
         free(lines);

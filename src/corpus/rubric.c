@@ -5,8 +5,8 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
-#include "corpus/words.h"
 #include "corpus/validate.h"
+#include "corpus/words.h"
 
 /* What checking one rubric carries along. */
 struct check {
@@ -205,7 +205,7 @@ static void check_entries(struct check *check, const struct mc_view *entries)
     }
     const char *key;
     json_t *value;
-    json_object_foreach ((json_t *)(uintptr_t)entries->value, key, value) {
+    json_object_foreach (mc_view_json(entries), key, value) {
         if (!mc_ids_find(&ids, key)) {
             struct mc_view entry = mc_view_member(entries, key);
             mc_problems_at(problems, MC_SEVERITY_ERROR, &entry, "add the checkpoint, or remove the entry",

@@ -185,29 +185,29 @@ static void check_link(struct walk *walk, const struct head *head)
 
 static int compare_families(const void *a, const void *b)
 {
-    const struct head *left = *(const struct head *const *)a;
-    const struct head *right = *(const struct head *const *)b;
+    const struct head *left = a;
+    const struct head *right = b;
     int order = strcmp(left->family, right->family);
     return order != 0 ? order : strcmp(left->id, right->id);
 }
 
-/* A family split over roles would let what was tuned on one be tested on the other. */
+/* A family split over roles would let what was tuned on one be tested on the other. Leaves the heads in another order.
+ */
 static void check_families(struct walk *walk)
 {
     size_t count = walk->corpus->life_count;
-    MC_AUTOFREE const struct head **sorted = mc_alloc(count, sizeof *sorted);
-    for (size_t i = 0; i < count; i++) {
-        sorted[i] = &walk->heads[i];
+    if (count) {
+        qsort(walk->heads, count, sizeof *walk->heads, compare_families);
     }
-    qsort(sorted, count, sizeof *sorted, compare_families);
     for (size_t i = 1; i < count; i++) {
-        if (mc_streq(sorted[i]->family, sorted[i - 1]->family) && sorted[i]->role != sorted[i - 1]->role) {
-            MC_AUTOFREE char *file = mc_strf("%s/lives/%s/life.yaml", walk->corpus->dir, sorted[i]->id);
+        const struct head *head = &walk->heads[i];
+        const struct head *before = &walk->heads[i - 1];
+        if (mc_streq(head->family, before->family) && head->role != before->role) {
+            MC_AUTOFREE char *file = mc_strf("%s/lives/%s/life.yaml", walk->corpus->dir, head->id);
             struct mc_place place = {.file = file, .path = ".role"};
             mc_problems_add(walk->problems, MC_SEVERITY_WARNING, place, "keep a family in one role",
-                            "family \"%s\" is %s here and %s in life \"%s\"", sorted[i]->family,
-                            mc_life_role_names[sorted[i]->role], mc_life_role_names[sorted[i - 1]->role],
-                            sorted[i - 1]->id);
+                            "family \"%s\" is %s here and %s in life \"%s\"", head->family,
+                            mc_life_role_names[head->role], mc_life_role_names[before->role], before->id);
         }
     }
 }

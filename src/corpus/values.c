@@ -60,7 +60,7 @@ void mc_values_read(const struct mc_view *rubric, struct mc_values *out)
     struct mc_view entries = mc_view_member(rubric, "checkpoints");
     const char *key;
     json_t *value;
-    json_object_foreach ((json_t *)(uintptr_t)entries.value, key, value) {
+    json_object_foreach (mc_view_json(&entries), key, value) {
         struct mc_view entry = mc_view_member(&entries, key);
         static const char *const lists[] = {"slots", "options", "traps"};
         for (size_t k = 0; k < MC_COUNT(lists); k++) {

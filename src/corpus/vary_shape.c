@@ -240,25 +240,38 @@ int mc_vary_batch(struct mc_variation *v, struct mc_err *err)
 }
 
 /* sparse: about half of the traffic falls away that no slot rests on and that holds no value of the rubric. */
-static int is_needed(const struct mc_variation *v, size_t index, const char *line)
+static int is_needed(const struct mc_variation *v, size_t index, const json_t *value)
 {
-    MC_AUTOFREE char *folded = mc_words_fold(line);
-    return mc_ids_find(&v->values.evidence, v->life->observations[index].source_id) || mc_values_in(&v->values, folded);
+    if (mc_ids_find(&v->values.evidence, v->life->observations[index].source_id)) {
+        return 1;
+    }
+    static const char *const keys[] = {"text", "subject", "sender", "thread"};
+    for (size_t i = 0; i < MC_COUNT(keys); i++) {
+        const char *text = json_string_value(json_object_get(value, keys[i]));
+        MC_AUTOFREE char *folded = mc_words_fold(text ? text : "");
+        if (mc_values_in(&v->values, folded)) {
+            return 1;
+        }
+    }
+    return json_object_get(value, "structured") != NULL;
 }
 
 int mc_vary_sparse(struct mc_variation *v, struct mc_err *err)
 {
     size_t removed = 0;
     for (size_t i = 0; i < v->life->observation_count; i++) {
-        MC_AUTOFREE char *line = mc_life_observation(v->life, i, err);
-        if (!line) {
+        MC_AUTOJSON json_t *value = mc_life_observation_json(v->life, i, err);
+        if (!value) {
             return err->code;
         }
         int chosen = mc_prng_below(&v->prng, 2) == 0 || (!removed && i + 1 == v->life->observation_count);
-        if (chosen && !is_needed(v, i, line)) {
+        if (chosen && !is_needed(v, i, value)) {
             removed++;
-        } else {
-            mc_draft_line_text(&v->draft.observations, line, v->life->observations[i].length);
+            continue;
+        }
+        int rc = mc_vary_keep(v, i, err);
+        if (rc != 0) {
+            return rc;
         }
     }
     if (!removed) {

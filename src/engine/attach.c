@@ -186,25 +186,36 @@ static size_t unchunk(char *body, size_t length)
     return out;
 }
 
-/* An error's body ends with its length, or with the connection; the deadline ends it too. */
+/* Is all of an error's body here? It ends with its length, its last chunk, or the connection. */
+static int is_whole(const struct mc_stream *stream, const struct mc_head *head)
+{
+    static const char last_chunk[] = "0\r\n\r\n";
+    const char *body = mc_buf_text(&stream->inbox) + stream->start;
+    size_t length = stream->inbox.len - stream->start;
+    size_t n = sizeof last_chunk - 1;
+    if (stream->ended || length >= MC_API_FAULT_MAX) {
+        return 1;
+    }
+    if (head->chunked) {
+        return length >= n && memcmp(body + length - n, last_chunk, n) == 0;
+    }
+    return head->length >= 0 && length >= (size_t)head->length;
+}
+
+/* What the engine says about its refusal. Where the rest does not come soon, what is here says enough. */
 static int refused(struct mc_stream *stream, const struct mc_head *head, struct mc_until until, struct mc_err *err)
 {
     struct mc_err ignored;
-    size_t wanted =
-        head->length >= 0 && head->length < (int64_t)MC_API_FAULT_MAX ? (size_t)head->length : MC_API_FAULT_MAX;
     struct mc_until soon = mc_sooner(until, 2000);
-    while (stream->inbox.len - stream->start < wanted && !stream->ended) {
-        if (more(stream, soon, &ignored) != 0) {
-            break;
-        }
+    while (!is_whole(stream, head) && more(stream, soon, &ignored) == 0) {
     }
+    char *body = stream->inbox.data + stream->start;
     size_t length = stream->inbox.len - stream->start;
-    char *body = mc_strndup(mc_buf_text(&stream->inbox) + stream->start, length < wanted ? length : wanted);
-    size_t said = length < wanted ? length : wanted;
-    said = head->chunked ? unchunk(body, said) : said;
-    int rc = mc_api_refused(err, stream->what, head->status, body, said);
-    free(body);
-    return rc;
+    if (head->length >= 0 && length > (size_t)head->length) {
+        length = (size_t)head->length;
+    }
+    length = head->chunked ? unchunk(body, length) : length;
+    return mc_api_refused(err, stream->what, head->status, body, length);
 }
 
 static int read_answer(struct mc_stream *stream, struct mc_until until, struct mc_err *err)

@@ -114,9 +114,13 @@ int mc_api_unreachable(struct mc_err *err, const char *what, const struct mc_end
         mc_fail(err, MC_PROTOCOL, "%s: what answers at %s does not speak HTTP: it is no container engine", what,
                 endpoint->host);
         return mc_hint(err, "check DOCKER_HOST: 2375 is an engine's plain port, 2376 the one with TLS");
+    case CURLE_SEND_ERROR:
+        mc_fail(err, MC_CLOSED, "%s: %s took no more of what was sent and ended the connection", what, endpoint->host);
+        return mc_hint(err,
+                       "its log says why ('journalctl -u docker', 'journalctl --user -u podman'); often its disk is "
+                       "full");
     case CURLE_GOT_NOTHING:
     case CURLE_PARTIAL_FILE:
-    case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
         return mc_fail(err, MC_CLOSED, "%s: %s ended the connection before its answer was whole", what, endpoint->host);
     case CURLE_SSL_CONNECT_ERROR:

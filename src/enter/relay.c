@@ -145,7 +145,12 @@ struct relay *relay_open(const struct rule *rules, size_t count)
         return NULL;
     }
     *relay = (struct relay){.epoll = epoll, .rules = rules, .count = count, .listeners = listeners};
-    return listen_all(relay) == 0 ? relay : NULL;
+    if (listen_all(relay) != 0) {
+        free(relay);
+        free(listeners);
+        return NULL;
+    }
+    return relay;
 }
 
 int relay_fd(const struct relay *relay)

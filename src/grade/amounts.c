@@ -21,15 +21,15 @@ struct named {
     double value;
 };
 
-static const struct named ones[] = {{"zero", 0},     {"one", 1},        {"two", 2},        {"three", 3},
-                                    {"four", 4},     {"five", 5},       {"six", 6},        {"seven", 7},
-                                    {"eight", 8},    {"nine", 9},       {"ten", 10},       {"eleven", 11},
-                                    {"twelve", 12},  {"thirteen", 13},  {"fourteen", 14},  {"fifteen", 15},
-                                    {"sixteen", 16}, {"seventeen", 17}, {"eighteen", 18},  {"nineteen", 19}};
+static const struct named ones[] = {{"zero", 0},     {"one", 1},        {"two", 2},       {"three", 3},
+                                    {"four", 4},     {"five", 5},       {"six", 6},       {"seven", 7},
+                                    {"eight", 8},    {"nine", 9},       {"ten", 10},      {"eleven", 11},
+                                    {"twelve", 12},  {"thirteen", 13},  {"fourteen", 14}, {"fifteen", 15},
+                                    {"sixteen", 16}, {"seventeen", 17}, {"eighteen", 18}, {"nineteen", 19}};
 static const struct named tens[] = {{"twenty", 20}, {"thirty", 30},  {"forty", 40},  {"fourty", 40}, {"fifty", 50},
                                     {"sixty", 60},  {"seventy", 70}, {"eighty", 80}, {"ninety", 90}};
-static const struct named scales[] = {{"hundred", 100},  {"thousand", 1e3}, {"grand", 1e3},
-                                      {"million", 1e6},  {"billion", 1e9},  {"dozen", 12}};
+static const struct named scales[] = {{"hundred", 100}, {"thousand", 1e3}, {"grand", 1e3},
+                                      {"million", 1e6}, {"billion", 1e9},  {"dozen", 12}};
 
 static const struct named *find(const struct named *table, size_t count, const char *norm)
 {
@@ -73,13 +73,16 @@ static size_t read_spelled(const struct mc_words *w, size_t i, double *value)
     int seen = 0;
     for (;;) {
         size_t next = at + (seen && is(w, at, "and") ? 1 : 0);
-        double small;
+        double small = 0;
         size_t length = read_small(w, next, &small);
         const struct named *scale = FIND(scales, mc_word_at(w, at));
-        if (length > 0 && (!seen || part >= 100 || (part == 0 && total > 0))) {
+        if (length > 0 && seen == 1 && part >= 10 && part < 100 && small >= 10 && total == 0 && next == at) {
+            part = part * 100 + small; /* "twenty-three fifty" */
+            at += length;
+        } else if (length > 0 && (!seen || part >= 100 || (part == 0 && total > 0))) {
             part += small;
             at = next + length;
-        } else if (scale && (seen || (in(w, at, " hundred thousand million billion dozen ") && i == at && 0))) {
+        } else if (scale && seen) {
             part = part > 0 ? part * scale->value : scale->value;
             if (scale->value >= 1e3) {
                 total += part;
@@ -148,8 +151,14 @@ static size_t read_idiom(const struct mc_words *w, size_t i, double *value)
     static const struct {
         const char *words[3];
         double value;
-    } table[] = {{{"half", "a", "dozen"}, 6}, {{"a", "couple"}, 2}, {{"a", "pair"}, 2},   {{"once"}, 1},
-                 {{"twice"}, 2},              {{"thrice"}, 3},      {{"a", "dozen"}, 12}, {{"both"}, 2},
+    } table[] = {{{"half", "a", "dozen"}, 6},
+                 {{"a", "couple"}, 2},
+                 {{"a", "pair"}, 2},
+                 {{"once"}, 1},
+                 {{"twice"}, 2},
+                 {{"thrice"}, 3},
+                 {{"a", "dozen"}, 12},
+                 {{"both"}, 2},
                  {{"none"}, 0}};
     for (size_t k = 0; k < MC_COUNT(table); k++) {
         size_t n = 0;
@@ -199,16 +208,17 @@ static char currency_of(const char *norm)
     if (mc_norm_in(norm, " € euros euro eur ")) {
         return 'E';
     }
-    return mc_norm_in(norm, " £ pounds quid gbp ") ? 'L' : 0;
+    return mc_norm_in(norm, " £ pounds quid gbp ") ? 'L' : '\0';
 }
 
 /* Words that follow a number without being what is counted. */
 static int is_function_word(const char *norm)
 {
-    return mc_norm_in(norm, " a an the and or but of in on at to for from with by is are was were be been has have had not n't "
-                            "now so if as than then that this these those there it its he she they we i you his her their our "
-                            "my your total altogether overall instead only just each per because since when while until "
-                            "before after ago last next first back again too also times which who 's 're ");
+    return mc_norm_in(
+        norm, " a an the and or but of in on at to for from with by is are was were be been has have had not n't "
+              "now so if as than then that this these those there it its he she they we i you his her their our "
+              "my your total altogether overall instead only just each per because since when while until "
+              "before after ago last next first back again too also times which who 's 're ");
 }
 
 static size_t read_unit(const struct mc_words *w, size_t i, struct mc_amount *out)
@@ -217,7 +227,9 @@ static size_t read_unit(const struct mc_words *w, size_t i, struct mc_amount *ou
     size_t at = i + (is(w, i, "-") && i < w->count && w->items[i].glued ? 1 : 0);
     if (unit_of(mc_word_at(w, at), &out->unit, &scale)) {
         out->value *= scale;
-        out->currency = out->unit == MC_UNIT_MONEY ? currency_of(mc_word_at(w, at)) : 0;
+        if (out->unit == MC_UNIT_MONEY) {
+            out->currency = currency_of(mc_word_at(w, at));
+        }
         size_t end = at + 1;
         if (in(w, end, " and ") && in(w, end + 1, " a ") && is(w, end + 2, "half")) {
             out->value += scale / 2; /* "an hour and a half" */
@@ -305,6 +317,12 @@ size_t mc_amount_read(const struct mc_words *words, size_t at, struct mc_amount 
         i += read_unit(words, i, out);
     }
     out->bound = is_bound(words, at);
+    struct mc_amount upto;
+    if (at > 0 && is(words, at - 1, "between") && is(words, i, "and") && i + 1 < words->count &&
+        mc_amount_read(words, i + 1, &upto) > 0) {
+        i += 1 + mc_amount_read(words, i + 1, &upto);
+        out->bound = 1;
+    }
     return i - at;
 }
 
@@ -334,7 +352,11 @@ int mc_amount_equal(const struct mc_words *expected_words, const struct mc_amoun
     int a = (int)expected->unit;
     int b = (int)said->unit;
     if (a == MC_UNIT_NOUN && b == MC_UNIT_NOUN) {
-        for (size_t i = said->noun; i < said->noun + 4 && i < said_words->count; i++) {
+        /* "3 big dogs", but not "six people wanted four tickets". */
+        for (size_t i = said->noun; i < said->noun + 3 && i < said_words->count; i++) {
+            if (said_words->items[i].kind != MC_WORD_ALPHA || (said_words->items[i].starts & MC_STARTS_AMOUNT)) {
+                return 0;
+            }
             if (same_noun(mc_word_at(expected_words, expected->noun), mc_word_at(said_words, i))) {
                 return 1;
             }
@@ -356,7 +378,7 @@ size_t mc_small_number_read(const struct mc_words *words, size_t at, int *out)
     size_t length = is_plain_number(words, at) ? read_digits(words, at, &value) : 0;
     if (length == 0 && at < words->count) {
         length = is(words, at, "a") && is(words, at + 1, "couple") ? read_idiom(words, at, &value)
-                                                                    : read_spelled(words, at, &value);
+                                                                   : read_spelled(words, at, &value);
     }
     if (length == 0 || value < 1 || value > 9999 || value != floor(value)) {
         return 0;

@@ -50,7 +50,6 @@ struct stream {
     int from_caller; /* the last failure came from `each`, not from the line */
 };
 
-
 /* Tells the caller's own failures from those of the line. */
 static int pass_on(void *arg, const struct mc_answer *answer, struct mc_err *err)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Words; longer ones are cut, so that looking around in one takes a bounded time. */
-enum { MAX_SENTENCE = 300 };
+enum { MAX_SENTENCE = 200 };
 
 static int is_mark(const struct mc_words *words, size_t i, const char *list)
 {
@@ -44,15 +44,50 @@ static int ends_sentence(const struct mc_words *words, size_t i)
 static size_t tail_length(const struct mc_words *words, size_t i)
 {
     static const char *const tails[] = {
-        "i think",      "i believe",     "i guess",      "maybe",      "perhaps",     "probably",
-        "possibly",     "originally",    "previously",   "formerly",   "initially",   "at first",
-        "apparently",   "i 'm not sure", "not sure",     "but maybe",  "but possibly", "but i 'm not sure",
-        "but not sure", "but i 'm not certain", "though i 'm not sure", "though i 'm not certain",
-        "although i 'm not sure", "but i could be wrong", "but i might be wrong", "but do n't quote me",
-        "but that 's a guess", "but that 's just a guess", "or so i think", "if i remember correctly",
-        "if i remember right", "if i recall correctly", "i 'm not sure", "anymore", "not anymore", "right",
-        "is n't it", "but i 'm not 100 % sure", "but i 'm not positive", "but i 'm not entirely sure",
-        "but i 'm not completely sure", "though i 'm not positive", "but i ca n't be sure", "but unconfirmed",
+        "i think",
+        "i believe",
+        "i guess",
+        "maybe",
+        "perhaps",
+        "probably",
+        "possibly",
+        "originally",
+        "previously",
+        "formerly",
+        "initially",
+        "at first",
+        "apparently",
+        "i 'm not sure",
+        "not sure",
+        "but maybe",
+        "but possibly",
+        "but i 'm not sure",
+        "but not sure",
+        "but i 'm not certain",
+        "though i 'm not sure",
+        "though i 'm not certain",
+        "although i 'm not sure",
+        "but i could be wrong",
+        "but i might be wrong",
+        "but do n't quote me",
+        "but that 's a guess",
+        "but that 's just a guess",
+        "or so i think",
+        "if i remember correctly",
+        "if i remember right",
+        "if i recall correctly",
+        "i 'm not sure",
+        "anymore",
+        "not anymore",
+        "right",
+        "is n't it",
+        "but i 'm not 100 % sure",
+        "but i 'm not positive",
+        "but i 'm not entirely sure",
+        "but i 'm not completely sure",
+        "though i 'm not positive",
+        "but i ca n't be sure",
+        "but unconfirmed",
     };
     for (size_t t = 0; t < MC_COUNT(tails); t++) {
         size_t at = i;
@@ -106,7 +141,14 @@ static int starts_clause(const struct mc_words *words, size_t i)
         /* "until it moved" and "not until 8" stay with their clause. */
         return !mc_word_is(words, i, "until");
     }
+    if (mc_word_is(words, i, "now")) {
+        return mc_word_is(words, i + 1, "that");
+    }
     if (mc_word_is(words, i, "but")) {
+        if (i > 0 &&
+            mc_word_in(words, i - 1, " anywhere anyone anything nothing everyone everything nobody all any ")) {
+            return 0; /* "anywhere but Sam's" */
+        }
         return tail_length(words, i) == 0;
     }
     if (mc_word_is(words, i, "and")) {
@@ -118,9 +160,64 @@ static int starts_clause(const struct mc_words *words, size_t i)
     return mc_word_is(words, i, "then") && i > 0 && is_mark(words, i - 1, " , ; ");
 }
 
-/* A comma inside one date or number of items joins; elsewhere marks end the clause. */
+/* A comma that goes on with the same statement: inside a date ("Friday, August 7") or before where and when ("Friday,
+ * at Sam's"). */
+static int goes_on(const struct mc_words *words, size_t comma)
+{
+    static const char days[] = " sunday monday tuesday wednesday thursday friday saturday sun mon tue wed thu fri sat ";
+    static const char months[] =
+        " january february march april may june july august september october november december "
+        "jan feb mar apr jun jul aug sep sept oct nov dec ";
+    size_t next = comma + 1;
+    if (comma == 0 || next >= words->count) {
+        return 0;
+    }
+    if (mc_word_in(words, next, " at on in around starting ")) {
+        return 1;
+    }
+    int number = words->items[next].kind == MC_WORD_NUMBER;
+    if (mc_word_in(words, comma - 1, days)) {
+        return number || mc_word_in(words, next, months) || mc_word_is(words, next, "the");
+    }
+    return number && strlen(words->items[next].norm) == 4 &&
+           (words->items[comma - 1].kind == MC_WORD_NUMBER || mc_word_in(words, comma - 1, " st nd rd th ") ||
+            mc_word_in(words, comma - 1, months));
+}
+
+/* "Sam's place (12 Ash Street) is out": brackets that only name again. The closing one's place, or 0. */
+static size_t naming_brackets(const struct mc_words *words, size_t open)
+{
+    for (size_t i = open + 1; i < words->count && i <= open + 10; i++) {
+        if (mc_word_is(words, i, ")")) {
+            return i > open + 1 ? i : 0;
+        }
+        if (mc_word_in(
+                words, i,
+                " is was are were be been will had has not n't it it's used now moved formerly originally previously "
+                "initially instead not no if or maybe probably old new ( ? ! ; ")) {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+static int closes_naming(const struct mc_words *words, size_t close)
+{
+    for (size_t i = close; i > 0 && i + 10 > close; i--) {
+        if (mc_word_is(words, i - 1, "(")) {
+            return naming_brackets(words, i - 1) == close;
+        }
+    }
+    return 0;
+}
+
+/* Commas mostly, and other marks always, end the clause. */
 static int ends_clause(const struct mc_words *words, size_t first, size_t i)
 {
+    if ((is_mark(words, i, " ( ") && naming_brackets(words, i)) ||
+        (is_mark(words, i, " ) ") && closes_naming(words, i))) {
+        return 0;
+    }
     if (is_mark(words, i, " ; -- ( ) ")) {
         return tail_length(words, i + 1) == 0;
     }
@@ -134,7 +231,7 @@ static int ends_clause(const struct mc_words *words, size_t first, size_t i)
     if (!is_mark(words, i, " , ")) {
         return 0;
     }
-    return !is_opening(words, first, i) && tail_length(words, i + 1) == 0;
+    return !is_opening(words, first, i) && !goes_on(words, i) && tail_length(words, i + 1) == 0;
 }
 
 void mc_clauses_mark(struct mc_words *words)

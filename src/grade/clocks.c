@@ -52,7 +52,8 @@ static int minute_word(const struct mc_words *w, size_t i, size_t *length)
     static const struct {
         const char *name;
         int minutes;
-    } names[] = {{"five", 5}, {"ten", 10}, {"fifteen", 15}, {"twenty", 20}, {"thirty", 30}, {"forty", 40}, {"fifty", 50}};
+    } names[] = {{"five", 5},    {"ten", 10},   {"fifteen", 15}, {"twenty", 20},
+                 {"thirty", 30}, {"forty", 40}, {"fifty", 50}};
     for (size_t k = 0; k < MC_COUNT(names); k++) {
         if (!is(w, i, names[k].name)) {
             continue;
@@ -83,8 +84,9 @@ struct face {
 static int is_value_edge(const struct mc_words *w, size_t i)
 {
     return !mc_word_joined_before(w, i) && !(i > 0 && is_glued(w, i) && in(w, i - 1, " $ # £ € : / ")) &&
-           !(i > 0 && in(w, i - 1, " $ # £ € unit apt apartment room suite gate bus route flight line number page chapter "
-                                   "track table booth "));
+           !(i > 0 && in(w, i - 1,
+                         " $ # £ € unit apt apartment room suite gate bus route flight line number page chapter "
+                         "track table booth "));
 }
 
 /* "8", "20:00", "7.30", "19h30", "1930 hours", "eight", "seven thirty". */
@@ -92,13 +94,13 @@ static size_t read_face(const struct mc_words *w, size_t i, struct face *f)
 {
     *f = (struct face){.half = HALF_UNKNOWN};
     if (is_digits(w, i, 1, 2)) {
-        f->hour = atoi(w->items[i].norm);
+        f->hour = mc_norm_number(w->items[i].norm);
         if (f->hour > 24) {
             return 0;
         }
         int leading_zero = w->items[i].norm[0] == '0' && strlen(w->items[i].norm) == 2;
         if (in(w, i + 1, " : h ") && is_glued(w, i + 1) && is_digits(w, i + 2, 2, 2) && is_glued(w, i + 2)) {
-            f->minute = atoi(w->items[i + 2].norm);
+            f->minute = mc_norm_number(w->items[i + 2].norm);
             f->sure = 1;
             f->half = f->hour > 12 || leading_zero || is(w, i + 1, "h") ? HALF_24 : HALF_UNKNOWN;
             size_t end = i + 3;
@@ -116,7 +118,7 @@ static size_t read_face(const struct mc_words *w, size_t i, struct face *f)
         return 1;
     }
     if (is_digits(w, i, 4, 4) && in(w, i + 1, " hours hrs hour h ")) {
-        int value = atoi(w->items[i].norm);
+        int value = mc_norm_number(w->items[i].norm);
         f->hour = value / 100;
         f->minute = value % 100;
         f->half = HALF_24;
@@ -128,8 +130,8 @@ static size_t read_face(const struct mc_words *w, size_t i, struct face *f)
         const char *norm = w->items[i].norm;
         const char *dot = strchr(norm, '.');
         if (dot && strlen(dot) == 3 && dot - norm <= 2 && in(w, i + 1, " am pm ")) {
-            f->hour = atoi(norm);
-            f->minute = atoi(dot + 1);
+            f->hour = mc_norm_number(norm);
+            f->minute = mc_norm_number(dot + 1);
             return f->hour <= 12 && f->minute < 60 ? 1 : 0;
         }
         return 0;
@@ -160,7 +162,7 @@ static size_t read_spoken(const struct mc_words *w, size_t i, struct face *f)
     } else if (is(w, at, "quarter")) {
         minutes = 15;
     } else if (is_digits(w, at, 1, 2) && at == i) {
-        minutes = atoi(w->items[at].norm);
+        minutes = mc_norm_number(w->items[at].norm);
     } else {
         minutes = minute_word(w, at, &length);
     }
@@ -216,12 +218,18 @@ static size_t read_after(const struct mc_words *w, size_t i, struct face *f)
     static const struct {
         const char *words[4];
         enum half half;
-    } phrases[] = {{{"in", "the", "morning"}, HALF_AM}, {{"in", "the", "afternoon"}, HALF_PM},
-                   {{"in", "the", "evening"}, HALF_PM}, {{"at", "night"}, HALF_PM},
-                   {{"tonight"}, HALF_PM},              {{"this", "evening"}, HALF_PM},
-                   {{"this", "afternoon"}, HALF_PM},    {{"this", "morning"}, HALF_AM},
-                   {{"tomorrow", "morning"}, HALF_AM},  {{"tomorrow", "night"}, HALF_PM},
-                   {{"tomorrow", "evening"}, HALF_PM},  {{"tomorrow", "afternoon"}, HALF_PM}};
+    } phrases[] = {{{"in", "the", "morning"}, HALF_AM},
+                   {{"in", "the", "afternoon"}, HALF_PM},
+                   {{"in", "the", "evening"}, HALF_PM},
+                   {{"at", "night"}, HALF_PM},
+                   {{"tonight"}, HALF_PM},
+                   {{"this", "evening"}, HALF_PM},
+                   {{"this", "afternoon"}, HALF_PM},
+                   {{"this", "morning"}, HALF_AM},
+                   {{"tomorrow", "morning"}, HALF_AM},
+                   {{"tomorrow", "night"}, HALF_PM},
+                   {{"tomorrow", "evening"}, HALF_PM},
+                   {{"tomorrow", "afternoon"}, HALF_PM}};
     for (size_t k = 0; k < MC_COUNT(phrases); k++) {
         size_t n = 0;
         while (n < 4 && phrases[k].words[n] && is(w, at + n, phrases[k].words[n])) {
@@ -277,18 +285,22 @@ static int bare_context(const struct mc_words *w, size_t i, size_t end)
                               "tonight tomorrow saturday sunday monday tuesday wednesday thursday friday -> like was ( "
                               "between and or than of ");
     if (i > 0 && in(w, i - 1, " for ")) {
-        before = i > 1 && in(w, i - 2, " set scheduled planned slated on moved rescheduled start starts aiming shooting it 's time ");
+        before =
+            i > 1 &&
+            in(w, i - 2, " set scheduled planned slated on moved rescheduled start starts aiming shooting it 's time ");
     }
-    int after = end >= w->count || w->items[end].kind == MC_WORD_MARK ||
-                in(w, end,
-                   " tonight tomorrow on in for with at and but instead now sharp or to today this because as if rather until "
-                   "till then so when not saturday sunday monday tuesday wednesday thursday friday though since is was by "
-                   "works from anymore i it 's we ");
+    int after =
+        end >= w->count || w->items[end].kind == MC_WORD_MARK ||
+        in(w, end,
+           " tonight tomorrow on in for with at and but instead now sharp or to today this because as if rather until "
+           "till then so when not saturday sunday monday tuesday wednesday thursday friday though since is was by "
+           "works from anymore i it 's we ");
     if (end < w->count && in(w, end, " % / : $ ")) {
         return 0;
     }
-    return before && after && (i == 0 || in(w, i - 1, " at by around about from until till ~ @ past before after ") ||
-                               w->items[i].kind == MC_WORD_NUMBER || in(w, i - 1, " to is 's not now was for "));
+    return before && after &&
+           (i == 0 || in(w, i - 1, " at by around about from until till ~ @ past before after ") ||
+            w->items[i].kind == MC_WORD_NUMBER || in(w, i - 1, " to is 's not now was for "));
 }
 
 static void set_choices(struct mc_clock *out, const struct face *f)
@@ -314,15 +326,24 @@ static size_t read_zone(const struct mc_words *w, size_t i, const struct mc_cale
         const char *zone; /* its rules decide between standard and daylight time */
         int offset;
         int fixed;
-    } zones[] = {{" et eastern ", "America/New_York", 0, 0},  {" ct central ", "America/Chicago", 0, 0},
-                 {" mt mountain ", "America/Denver", 0, 0},   {" pt pacific ", "America/Los_Angeles", 0, 0},
-                 {" est ", "", -300, 1},                      {" edt ", "", -240, 1},
-                 {" cst ", "", -360, 1},                      {" cdt ", "", -300, 1},
-                 {" mst ", "", -420, 1},                      {" mdt ", "", -360, 1},
-                 {" pst ", "", -480, 1},                      {" pdt ", "", -420, 1},
-                 {" utc gmt z ", "", 0, 1},                   {" bst ", "", 60, 1},
-                 {" cet ", "", 60, 1},                        {" cest ", "", 120, 1},
-                 {" ist ", "", 330, 1},                       {" jst ", "", 540, 1}};
+    } zones[] = {{" et eastern ", "America/New_York", 0, 0},
+                 {" ct central ", "America/Chicago", 0, 0},
+                 {" mt mountain ", "America/Denver", 0, 0},
+                 {" pt pacific ", "America/Los_Angeles", 0, 0},
+                 {" est ", "", -300, 1},
+                 {" edt ", "", -240, 1},
+                 {" cst ", "", -360, 1},
+                 {" cdt ", "", -300, 1},
+                 {" mst ", "", -420, 1},
+                 {" mdt ", "", -360, 1},
+                 {" pst ", "", -480, 1},
+                 {" pdt ", "", -420, 1},
+                 {" utc gmt z ", "", 0, 1},
+                 {" bst ", "", 60, 1},
+                 {" cet ", "", 60, 1},
+                 {" cest ", "", 120, 1},
+                 {" ist ", "", 330, 1},
+                 {" jst ", "", 540, 1}};
     static const int summer[] = {-240, -300, -360, -420};
     for (size_t k = 0; k < MC_COUNT(zones); k++) {
         if (!in(w, i, zones[k].names)) {
@@ -347,6 +368,33 @@ static size_t read_zone(const struct mc_words *w, size_t i, const struct mc_cale
         return 1 + (is(w, i + 1, "time") ? 1U : 0U);
     }
     return 0;
+}
+
+/* "2026-08-08T20:00:00-04:00", from the hour on: words taken, 0 where it is none. */
+static size_t read_iso(const struct mc_words *w, size_t i, const struct mc_calendar *c, struct mc_clock *out)
+{
+    struct face f;
+    if (i < 2 || !is(w, i - 1, "t") || !is_glued(w, i) || !is_glued(w, i - 1) ||
+        w->items[i - 2].kind != MC_WORD_NUMBER) {
+        return 0;
+    }
+    size_t length = read_face(w, i, &f);
+    if (length < 3 || f.hour > 23) {
+        return 0;
+    }
+    size_t at = i + length;
+    int offset = c->zone_offset;
+    if (is(w, at, "z") && is_glued(w, at)) {
+        offset = 0;
+        at++;
+    } else if (in(w, at, " + - ") && is_digits(w, at + 1, 2, 2) && is(w, at + 2, ":") && is_digits(w, at + 3, 2, 2)) {
+        offset = (mc_norm_number(w->items[at + 1].norm) * 60 + mc_norm_number(w->items[at + 3].norm)) *
+                 (is(w, at, "-") ? -1 : 1);
+        at += 4;
+    }
+    int minutes = ((f.hour * 60 + f.minute + c->zone_offset - offset) % DAY + DAY) % DAY;
+    *out = (struct mc_clock){.choice = {minutes, minutes}, .choices = 1, .until = -1};
+    return at - i;
 }
 
 static int is_bound(const struct mc_words *w, size_t i)
@@ -421,7 +469,11 @@ size_t mc_clock_read(const struct mc_words *words, size_t at, const struct mc_ca
         return 0;
     }
     struct face f;
-    size_t length = read_one(words, at, calendar, 0, out, &f);
+    size_t length = read_iso(words, at, calendar, out);
+    if (length > 0) {
+        return length;
+    }
+    length = read_one(words, at, calendar, 0, out, &f);
     if (length == 0) {
         return 0;
     }
@@ -435,7 +487,8 @@ size_t mc_clock_read(const struct mc_words *words, size_t at, const struct mc_ca
         more = read_one(words, end + 1, calendar, 0, &until, &g);
         f.sure = 1;
     }
-    int changed = is(words, end, "to") && at > 0 && !is(words, at - 1, "from") && !f.sure;
+    int changed =
+        is(words, end, "to") && at > 0 && (is(words, at - 1, "from") ? mc_change_before(words, at - 1) : !f.sure);
     if (more > 0 && (f.sure || g.sure) && !changed && !mc_word_joined_after(words, end + more)) {
         /* "7-9pm": the half of the day at the end goes for both, unless that turns the range round. */
         if (f.half == HALF_UNKNOWN && (g.half == HALF_AM || g.half == HALF_PM)) {

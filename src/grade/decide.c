@@ -20,7 +20,9 @@ static char *quoted_text(const char *source, size_t start, size_t end)
     char *text = mc_strndup(source + start, end - start);
     json_t *probe = json_string(text);
     for (char *p = text; !probe && *p; p++) {
-        *p = (unsigned char)*p >= 0x80 ? '?' : *p;
+        if ((unsigned char)*p >= 0x80) {
+            *p = '?';
+        }
     }
     json_decref(probe);
     return text;
@@ -57,7 +59,9 @@ static void settle(const struct decision *d, enum mc_verdict verdict, const char
         mc_buf_putf(&text, "%s\"%s\" (bytes %zu-%zu, %s)", i ? "; " : "", q->text, q->start, q->end, q->stance);
         if (m && m->value) {
             mc_buf_putf(&text, " %s \"%s\"",
-                        m->rank == MC_RANK_RIGHT ? "is the expected" : m->rank == MC_RANK_WRONG ? "goes against" : "is not",
+                        m->rank == MC_RANK_RIGHT   ? "is the expected"
+                        : m->rank == MC_RANK_WRONG ? "goes against"
+                                                   : "is not",
                         m->value);
         }
     }
@@ -92,9 +96,28 @@ static int is_reference(const struct decision *d, const struct mc_mention *m)
     }
     size_t begin = mc_clause_first(words, m->first);
     for (size_t i = begin; i < m->first; i++) {
-        if (mc_word_in(words, i,
-                       " sent posted texted emailed replied rsvp deadline wrote told said invited since asked reminder reply "
-                       "messaged mentioned announced confirmed updated noted leave message email ")) {
+        if (mc_word_in(
+                words, i,
+                " sent posted texted emailed replied rsvp deadline wrote told said invited since asked reminder reply "
+                "messaged mentioned announced confirmed updated noted leave message email ")) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* "... since Sam's basement flooded", "... so Friday is free": a wrong value in the reason for a right one, or in what
+ * follows from it. */
+static int is_reason(const struct decision *d, const struct mc_mention *m)
+{
+    const struct mc_words *words = &d->hearing->said->words;
+    size_t begin = mc_clause_first(words, m->first);
+    if (!mc_word_in(words, begin, " since because as so now ")) {
+        return 0;
+    }
+    for (size_t i = 0; i < d->mentions->count; i++) {
+        const struct mc_mention *other = &d->mentions->items[i];
+        if (other->rank == MC_RANK_RIGHT && strength(other->stance) > 0 && other->last < begin) {
             return 1;
         }
     }
@@ -106,7 +129,8 @@ static const struct mc_mention *strongest(const struct decision *d, enum mc_rank
     const struct mc_mention *best = NULL;
     for (size_t i = 0; i < d->mentions->count; i++) {
         const struct mc_mention *m = &d->mentions->items[i];
-        if (m->rank != rank || strength(m->stance) == 0 || (rank == MC_RANK_OTHER && is_reference(d, m))) {
+        if (m->rank != rank || strength(m->stance) == 0 || (rank == MC_RANK_OTHER && is_reference(d, m)) ||
+            (rank == MC_RANK_WRONG && is_reason(d, m))) {
             continue;
         }
         if (!best || strength(m->stance) > strength(best->stance)) {
@@ -164,22 +188,21 @@ static const struct mc_mention *joined_other(const struct decision *d)
 static int is_listed_twice(const struct decision *d)
 {
     const struct mc_words *words = &d->hearing->said->words;
-    size_t seen = 0; /* word after the first mention in an item */
+    size_t at = 0;
+    size_t item = 0; /* the item that word `at` is in, counted from 1 */
+    size_t seen = 0; /* the item of the mention before */
     for (size_t i = 0; i < d->mentions->count; i++) {
         const struct mc_mention *m = &d->mentions->items[i];
-        if (m->rank != MC_RANK_RIGHT || strength(m->stance) == 0) {
+        for (; at <= m->first; at++) {
+            item += words->items[at].item;
+        }
+        if (m->rank != MC_RANK_RIGHT || strength(m->stance) == 0 || item == 0) {
             continue;
         }
-        size_t item = m->first;
-        while (item > 0 && !words->items[item].item && item >= seen) {
-            item--;
-        }
-        if (seen > 0 && item >= seen && words->items[item].item) {
+        if (seen > 0 && seen != item) {
             return 1;
         }
-        if (words->items[item].item) {
-            seen = m->first + 1;
-        }
+        seen = item;
     }
     return 0;
 }
@@ -217,6 +240,7 @@ static void missed_for_stance(const struct decision *d)
         {MC_STANCE_BELIEVED, "believed", "told as someone's belief or wish, not as a fact"},
         {MC_STANCE_QUESTION, "question", "asked, not said"},
         {MC_STANCE_SPEAKER, "speaker", "named only as who said it"},
+        {MC_STANCE_NEAR, "near", "named only to say what is near it"},
         {MC_STANCE_RETRACTED, "retracted", "taken back later in the answer"},
         {MC_STANCE_PAST, "past", "told as history"},
         {MC_STANCE_NEGATED, "negated", "negated"},
@@ -236,7 +260,8 @@ static void missed_for_stance(const struct decision *d)
     const struct mc_hearing *h = d->hearing;
     if (h->abstains) {
         add_quote(d->out, &h->said->words, h->abstention_first, h->abstention_last, "abstains");
-        settle(d, MC_VERDICT_MISSED, "refused", "the answer says that it does not know, but the evidence tells", NULL, NULL);
+        settle(d, MC_VERDICT_MISSED, "refused", "the answer says that it does not know, but the evidence tells", NULL,
+               NULL);
         return;
     }
     settle(d, MC_VERDICT_MISSED, "not-said", "the answer does not say it", NULL, NULL);
@@ -374,11 +399,13 @@ static void decide_abstain(const struct decision *d, int *asserts)
         add_quote(d->out, &h->said->words, h->abstention_first, h->abstention_last, "abstains");
     }
     if (h->abstains && !h->guesses) {
-        settle(d, MC_VERDICT_CORRECT, "abstained", "the answer says that it does not know, and nothing tells it", NULL, NULL);
+        settle(d, MC_VERDICT_CORRECT, "abstained", "the answer says that it does not know, and nothing tells it", NULL,
+               NULL);
         return;
     }
     if (h->abstains) {
-        settle(d, MC_VERDICT_MISREPRESENTED, "guessed", "the answer guesses after saying that it does not know", NULL, NULL);
+        settle(d, MC_VERDICT_MISREPRESENTED, "guessed", "the answer guesses after saying that it does not know", NULL,
+               NULL);
         d->out->faults |= MC_FAULT_INVENTION;
         *asserts = 1;
         return;
@@ -393,7 +420,8 @@ static const struct mc_mention *suggestion(const struct decision *d, enum mc_ran
     for (size_t i = 0; i < d->mentions->count; i++) {
         const struct mc_mention *m = &d->mentions->items[i];
         if (m->rank == rank && m->stance != MC_STANCE_NEGATED && m->stance != MC_STANCE_PAST &&
-            m->stance != MC_STANCE_RETRACTED && m->stance != MC_STANCE_SPEAKER && m->stance != MC_STANCE_BELIEVED) {
+            m->stance != MC_STANCE_RETRACTED && m->stance != MC_STANCE_SPEAKER && m->stance != MC_STANCE_NEAR &&
+            m->stance != MC_STANCE_BELIEVED) {
             return m;
         }
     }
@@ -435,8 +463,12 @@ static void copy_texts(const struct mc_texts *from, struct mc_texts *to)
 
 void mc_slot_grade_begin(const struct mc_slot *slot, struct mc_slot_grade *out)
 {
-    *out = (struct mc_slot_grade){.id = mc_strdup(slot->id), .kind = slot->kind, .match = slot->match,
-                                  .required = slot->required, .source = "matcher", .rule = ""};
+    *out = (struct mc_slot_grade){.id = mc_strdup(slot->id),
+                                  .kind = slot->kind,
+                                  .match = slot->match,
+                                  .required = slot->required,
+                                  .source = "matcher",
+                                  .rule = ""};
     copy_texts(&slot->supported_by, &out->evidence);
 }
 
@@ -457,8 +489,8 @@ void mc_decide_slot(const struct mc_slot *slot, enum mc_role role, const struct 
     } else {
         decide_current(&d);
     }
-    *asserts |= role != MC_ROLE_TRAP && (strongest(&d, MC_RANK_RIGHT) || strongest(&d, MC_RANK_WRONG) ||
-                                         out->verdict != MC_VERDICT_MISSED);
+    *asserts |= role != MC_ROLE_TRAP &&
+                (strongest(&d, MC_RANK_RIGHT) || strongest(&d, MC_RANK_WRONG) || out->verdict != MC_VERDICT_MISSED);
 }
 
 /* After "I don't know", these words offer an answer all the same. */
@@ -470,7 +502,8 @@ static int guesses_after(const struct mc_said *said, size_t from)
         /* "maybe ask Priya", "I think you should check" sends elsewhere. */
         int elsewhere = 0;
         for (size_t i = cue->last + 1; i <= cue->last + 4 && i < words->count; i++) {
-            elsewhere |= mc_word_in(words, i, " ask check try see look confirm contact message text call not you tell know ");
+            elsewhere |=
+                mc_word_in(words, i, " ask check try see look confirm contact message text call not you tell know ");
         }
         if (!elsewhere) {
             return 1;

@@ -13,8 +13,8 @@ struct mc_hearing {
     const struct mc_said *said;
     struct mc_calendar calendar;
     const char *question;
-    int abstains; /* the answer says somewhere that it does not know */
-    int guesses;  /* and offers something all the same */
+    int abstains;                             /* the answer says somewhere that it does not know */
+    int guesses;                              /* and offers something all the same */
     size_t abstention_first, abstention_last; /* words */
 };
 

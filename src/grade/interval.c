@@ -67,8 +67,8 @@ static double quantile(const double *sorted, size_t count, double q)
 
 /* Percentile bootstrap (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, ch. 13): lives are drawn with
  * replacement, the mean is taken, and the interval runs between the (1-level)/2 and (1+level)/2 quantiles of the means.
- * Lives are the units drawn because answers within a life are not independent. With fewer than 5 lives there are at most
- * 35 different resamples, and no interval is told. */
+ * Lives are the units drawn because answers within a life are not independent. With fewer than 5 lives there are at
+ * most 35 different resamples, and no interval is told. */
 struct mc_interval mc_metrics_interval(const struct mc_metrics *metrics, enum mc_metric metric, double level,
                                        size_t resamples, uint64_t seed)
 {
@@ -151,11 +151,11 @@ static double exact_p(const double *differences, size_t count, double observed)
     return (double)as_far / (double)patterns;
 }
 
-/* Paired permutation test (Fisher, The Design of Experiments, 1935, section 21): if the two harnesses were alike, the sign
- * of each life's difference could as well be the other. p is the share of sign patterns whose mean difference is at least
- * as far from 0 as the one seen: of all 2^n patterns up to 16 lives, of a seeded sample beyond, with one added above and
- * below so that p is never 0 (Phipson and Smyth 2010). With n lives p cannot fall under 2/2^n: where that is above alpha,
- * no difference can be told. */
+/* Paired permutation test (Fisher, The Design of Experiments, 1935, section 21): if the two harnesses were alike, the
+ * sign of each life's difference could as well be the other. p is the share of sign patterns whose mean difference is
+ * at least as far from 0 as the one seen: of all 2^n patterns up to 16 lives, of a seeded sample beyond, with one added
+ * above and below so that p is never 0 (Phipson and Smyth 2010). With n lives p cannot fall under 2/2^n: where that is
+ * above alpha, no difference can be told. */
 struct mc_comparison mc_metrics_compare(const struct mc_metrics *a, const struct mc_metrics *b, enum mc_metric metric,
                                         double alpha, size_t permutations, uint64_t seed)
 {
@@ -190,8 +190,9 @@ char *mc_comparison_text(const struct mc_comparison *c, const char *a, const cha
                        100 * c->difference, b, c->lives, c->lives == 1 ? "life" : "lives");
     }
     if (c->p > alpha) {
-        return mc_strf("%s is %+.1f points from %s over %zu lives (p = %.3f): the difference cannot be told from chance.", a,
-                       100 * c->difference, b, c->lives, c->p);
+        return mc_strf(
+            "%s is %+.1f points from %s over %zu lives (p = %.3f): the difference cannot be told from chance.", a,
+            100 * c->difference, b, c->lives, c->p);
     }
     return mc_strf("%s is %+.1f points from %s over %zu lives (p = %.3f).", a, 100 * c->difference, b, c->lives, c->p);
 }

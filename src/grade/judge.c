@@ -44,15 +44,16 @@ static char *user_message(const char *question, const char *claim, const char *a
                    asked_text, claim_text, mark, answer_text, mark);
 }
 
-char *mc_judge_request(const struct mc_judge *judge, const char *question, const char *claim, const char *answer, int vote)
+char *mc_judge_request(const struct mc_judge *judge, const char *question, const char *claim, const char *answer,
+                       int vote)
 {
     MC_AUTOFREE char *redacted = judge->redactor ? mc_redact_text(judge->redactor, answer) : mc_strdup(answer);
     MC_AUTOFREE char *asked = judge->redactor && question ? mc_redact_text(judge->redactor, question) : NULL;
     MC_AUTOFREE char *message = user_message(asked ? asked : question, claim, redacted);
     MC_AUTOJSON json_t *body =
         json_pack("{s:s, s:i, s:i, s:i, s:{s:s}, s:[{s:s, s:s}, {s:s, s:s}]}", "model", judge->model, "temperature", 0,
-                  "seed", vote, "max_tokens", 500, "response_format", "type", "json_object", "messages", "role", "system",
-                  "content", instructions, "role", "user", "content", message);
+                  "seed", vote, "max_tokens", 500, "response_format", "type", "json_object", "messages", "role",
+                  "system", "content", instructions, "role", "user", "content", message);
     return mc_json_text(body);
 }
 
@@ -166,7 +167,8 @@ int mc_judge_claim(const struct mc_judge *judge, const char *question, const cha
         return mc_hint(err, "ask for an odd number from 1 to %d", MC_JUDGE_MAX_VOTES);
     }
     MC_AUTOFREE char *redacted = judge->redactor ? mc_redact_text(judge->redactor, answer) : mc_strdup(answer);
-    struct asking a = {.judge = judge, .question = question, .claim = claim, .answer = redacted, .until = until, .out = out};
+    struct asking a = {
+        .judge = judge, .question = question, .claim = claim, .answer = redacted, .until = until, .out = out};
     for (int vote = 0; vote < judge->votes; vote++) {
         int rc = ask_once(&a, vote, err);
         if (rc != 0) {
@@ -219,13 +221,13 @@ static int judge_slot(const struct mc_judge *judge, const struct mc_slot *slot, 
     int valid = outcome.asked - outcome.votes[MC_VOTE_INVALID];
     MC_AUTOFREE char *text =
         outcome.verdict == MC_VERDICT_UNGRADED
-            ? mc_strf("the judge did not decide: %d of %d votes were valid, without a majority%s%s", valid, outcome.asked,
-                      outcome.reason[0] ? ": " : "", outcome.reason)
-            : mc_strf("judged by %s: %d correct, %d missed, %d misrepresented of %d votes; first request %s", judge->model,
-                      outcome.votes[MC_VOTE_CORRECT], outcome.votes[MC_VOTE_MISSED],
+            ? mc_strf("the judge did not decide: %d of %d votes were valid, without a majority%s%s", valid,
+                      outcome.asked, outcome.reason[0] ? ": " : "", outcome.reason)
+            : mc_strf("judged by %s: %d correct, %d missed, %d misrepresented of %d votes; first request %s",
+                      judge->model, outcome.votes[MC_VOTE_CORRECT], outcome.votes[MC_VOTE_MISSED],
                       outcome.votes[MC_VOTE_MISREPRESENTED], outcome.asked, outcome.requests[0].hex);
-    mc_answer_grade_settle(grade, g, outcome.verdict, outcome.verdict == MC_VERDICT_UNGRADED ? "no-majority" : "majority",
-                           "judge", text);
+    mc_answer_grade_settle(grade, g, outcome.verdict,
+                           outcome.verdict == MC_VERDICT_UNGRADED ? "no-majority" : "majority", "judge", text);
     return 0;
 }
 

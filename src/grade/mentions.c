@@ -31,13 +31,14 @@ struct finder {
     const struct mc_said *said;
     struct known *known;
     size_t known_count;
-    int units_open; /* a length of time may be what is asked */
-    int speakers;   /* who said it may be what is asked */
+    int units_open;  /* a length of time may be what is asked */
+    int asks_report; /* who said it is what is asked */
+    int asks_belief; /* who wanted or thought it is */
     struct mc_mentions *out;
 };
 
-static size_t read_value(enum mc_match match, const struct mc_words *words, size_t at, const struct mc_calendar *calendar,
-                         union value *out)
+static size_t read_value(enum mc_match match, const struct mc_words *words, size_t at,
+                         const struct mc_calendar *calendar, union value *out)
 {
     switch (match) {
     case MC_MATCH_DATE:
@@ -71,7 +72,8 @@ static size_t read_moment(const struct mc_words *words, size_t at, const struct 
     }
     size_t clocked = mc_clock_read(words, at, calendar, &clock);
     /* A bare "8" or "eight" is an amount where amounts are looked for. */
-    return clocked > 1 && clocked > length ? clocked : length;
+    int timed = clocked > 1 || (clocked == 1 && at > 0 && mc_word_is(words, at - 1, "at"));
+    return timed && clocked > length ? clocked : length;
 }
 
 int mc_rubric_reads(enum mc_match match, const char *text)
@@ -151,8 +153,7 @@ static int equals(const struct finder *f, const struct known *k, const union val
     case MC_MATCH_TIME:
         return mc_clock_equal(&k->value.clock, &said->clock);
     case MC_MATCH_NUMBER:
-        return mc_amount_equal(&k->words, &k->value.amount, &f->said->words, &said->amount,
-                               f->units_open);
+        return mc_amount_equal(&k->words, &k->value.amount, &f->said->words, &said->amount, f->units_open);
     case MC_MATCH_YESNO:
     case MC_MATCH_STATUS:
         return k->value.state == said->state;
@@ -313,23 +314,24 @@ static size_t read_phrase(const struct finder *f, size_t at, struct mc_mention *
     return best;
 }
 
-/* "Priya said", "Sam suggested": named as who says it, not as what is asked for. */
-static int is_speaker(const struct mc_said *said, size_t last)
+/* "Priya said", "Sam suggested": named as who says it, not as what is asked for, unless the question asks for that. */
+static int is_speaker(const struct finder *f, size_t last)
 {
-    const struct mc_cue *report = mc_said_cue(said, MC_CUE_REPORT, last + 1);
-    const struct mc_cue *belief = mc_said_cue(said, MC_CUE_BELIEF, last + 1);
-    return (report && report->first == last + 1) || (belief && belief->first == last + 1);
+    const struct mc_cue *report = mc_said_cue(f->said, MC_CUE_REPORT, last + 1);
+    const struct mc_cue *belief = mc_said_cue(f->said, MC_CUE_BELIEF, last + 1);
+    return (report && report->first == last + 1 && !f->asks_report) ||
+           (belief && belief->first == last + 1 && !f->asks_belief);
 }
 
-/* The question asks who said or thought something. */
-static int asks_for_speaker(const char *question)
+/* Whether the question asks who said, or who thought or wanted something. */
+static void read_asked(struct finder *f, const char *question)
 {
-    if (!question) {
-        return 0;
+    if (question) {
+        MC_AUTOSAID struct mc_said asked;
+        mc_said_read(question, strlen(question), &asked);
+        f->asks_report = mc_said_cue(&asked, MC_CUE_REPORT, 0) != NULL;
+        f->asks_belief = mc_said_cue(&asked, MC_CUE_BELIEF, 0) != NULL;
     }
-    MC_AUTOSAID struct mc_said asked;
-    mc_said_read(question, strlen(question), &asked);
-    return mc_said_cue(&asked, MC_CUE_REPORT, 0) != NULL || mc_said_cue(&asked, MC_CUE_BELIEF, 0) != NULL;
 }
 
 static int asks_for_length(const char *question)
@@ -357,7 +359,7 @@ static size_t find_at(const struct finder *f, size_t at)
     size_t length = read_value(f->slot->match, words, at, f->calendar, &value);
     if (f->slot->match == MC_MATCH_NUMBER) {
         size_t moment = read_moment(words, at, f->calendar);
-        if (moment > length && moment > phrased) {
+        if (moment > 0 && moment >= length && moment > phrased) {
             return moment;
         }
     }
@@ -373,7 +375,7 @@ static size_t find_at(const struct finder *f, size_t at)
     if (phrased > 0) {
         phrase.last = at + phrased - 1;
         phrase.stance = mc_said_stance(f->said, phrase.first, phrase.last);
-        if (f->slot->match == MC_MATCH_ENTITY && !f->speakers && is_speaker(f->said, phrase.last)) {
+        if (f->slot->match == MC_MATCH_ENTITY && is_speaker(f, phrase.last)) {
             phrase.stance = MC_STANCE_SPEAKER;
         }
         add_mention(f->out, phrase);
@@ -492,7 +494,8 @@ static void unsettle_choices(const struct mc_said *said, struct mc_mentions *men
         for (size_t k = a->last + 1; k < b->first && gap <= 5; k++) {
             has_or |= mc_word_is(&said->words, k, "or");
         }
-        if (has_or && a->rank != b->rank && said->words.items[a->last].sentence == said->words.items[b->first].sentence) {
+        if (has_or && a->rank != b->rank &&
+            said->words.items[a->last].sentence == said->words.items[b->first].sentence) {
             a->stance = a->stance < MC_STANCE_HEDGED ? MC_STANCE_HEDGED : a->stance;
             b->stance = b->stance < MC_STANCE_HEDGED ? MC_STANCE_HEDGED : b->stance;
         }
@@ -534,7 +537,7 @@ void mc_mentions_find(const struct mc_slot *slot, const struct mc_calendar *cale
     if (slot->expected) {
         read_known(&f, &f.known[f.known_count++], slot->expected, 0);
     }
-    f.speakers = asks_for_speaker(question);
+    read_asked(&f, question);
     f.units_open = asks_for_length(question);
     add_known(&f, &slot->alternatives, 0);
     add_known(&f, &slot->forbidden, 1);

@@ -36,7 +36,8 @@ void mc_mentions_find(const struct mc_slot *slot, const struct mc_calendar *cale
                       const char *question, struct mc_mentions *out);
 void mc_mentions_release(struct mc_mentions *mentions);
 
-/* The first value of the kind in the answer that is put forward at all (for slots where nothing can be known), or NULL. */
+/* The first value of the kind in the answer that is put forward at all (for slots where nothing can be known), or NULL.
+ */
 int mc_value_said(enum mc_match match, const struct mc_calendar *calendar, const struct mc_said *said,
                   struct mc_mention *out);
 

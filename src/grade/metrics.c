@@ -6,8 +6,9 @@
 #include "base/mem.h"
 #include "grade/units.h"
 
-static const char *const metric_names[] = {"success", "correct",    "missed",  "misrepresented", "precision",  "recall",
-                                           "f1",      "plan",       "abstention", "current",     "historical", "options"};
+static const char *const metric_names[] = {"success",    "correct", "missed",     "misrepresented",
+                                           "precision",  "recall",  "f1",         "plan",
+                                           "abstention", "current", "historical", "options"};
 
 const char *mc_metric_name(enum mc_metric metric)
 {
@@ -174,9 +175,10 @@ static int ratio(double part, double whole, double *out)
     return 1;
 }
 
-/* Precision, recall and F1 (van Rijsbergen, Information Retrieval, 1979, ch. 7), with a slot that is answered right as a
- * true positive, one answered wrong (misrepresented) as a false positive, and every slot not right as a false negative:
- * P = c / (c + m), R = c / (c + s + m), F1 = 2c / (2c + s + 2m), for c correct, s missed, m misrepresented. */
+/* Precision, recall and F1 (van Rijsbergen, Information Retrieval, 1979, ch. 7), with a slot that is answered right as
+ * a true positive, one answered wrong (misrepresented) as a false positive, and every slot not right as a false
+ * negative: P = c / (c + m), R = c / (c + s + m), F1 = 2c / (2c + s + 2m), for c correct, s missed, m misrepresented.
+ */
 static int slot_metric(const struct mc_unit_counts *u, enum mc_metric metric, double *out)
 {
     double c = u->slots[MC_VERDICT_CORRECT];
@@ -260,10 +262,10 @@ static json_t *tally_json(const struct mc_tally *t)
     }
     return json_pack("{s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "answers",
                      (json_int_t)t->answers, "complete", (json_int_t)t->complete, "ungraded", (json_int_t)t->ungraded,
-                     "ended", ended, "slots", slots, "refused", (json_int_t)t->refused, "guessed", (json_int_t)t->guessed,
-                     "stale", (json_int_t)t->stale, "inventions", (json_int_t)t->inventions, "wrong_person",
-                     (json_int_t)t->wrong_person, "wrong_occurrence", (json_int_t)t->wrong_occurrence, "duplicates",
-                     (json_int_t)t->duplicates, "traps", (json_int_t)t->traps);
+                     "ended", ended, "slots", slots, "refused", (json_int_t)t->refused, "guessed",
+                     (json_int_t)t->guessed, "stale", (json_int_t)t->stale, "inventions", (json_int_t)t->inventions,
+                     "wrong_person", (json_int_t)t->wrong_person, "wrong_occurrence", (json_int_t)t->wrong_occurrence,
+                     "duplicates", (json_int_t)t->duplicates, "traps", (json_int_t)t->traps);
 }
 
 json_t *mc_metrics_json(const struct mc_metrics *metrics, double level, size_t resamples, uint64_t seed)

@@ -37,11 +37,12 @@ int mc_phrase_has_words(const struct mc_words *phrase)
 static int is_everyday_name(const struct mc_words *phrase, size_t i)
 {
     return phrase->items[i].upper &&
-           mc_word_in(phrase, i,
-                      " will may mark grace hope rose bill jack art joy dawn drew pat sue ray rob faith summer april june "
-                      "august max olive ivy iris jasmine ginger penny frank gene chase grant miles wade reed dale glen "
-                      "cliff heath lane page star sky river forest robin jay angel chance nick don skip chip guy carol eve "
-                      "sunny early target gap subway shell orange apple square slack zoom meet teams ");
+           mc_word_in(
+               phrase, i,
+               " will may mark grace hope rose bill jack art joy dawn drew pat sue ray rob faith summer april june "
+               "august max olive ivy iris jasmine ginger penny frank gene chase grant miles wade reed dale glen "
+               "cliff heath lane page star sky river forest robin jay angel chance nick don skip chip guy carol eve "
+               "sunny early target gap subway shell orange apple square slack zoom meet teams ");
 }
 
 static int capital_fits(const struct mc_words *phrase, size_t i, const struct mc_words *words, size_t at)
@@ -59,11 +60,13 @@ static int capital_fits(const struct mc_words *phrase, size_t i, const struct mc
 /* "Sam's sister" is not Sam. */
 static int is_someones(const struct mc_words *words, size_t last)
 {
-    return mc_word_in(words, last + 1, " 's ' ") &&
-           mc_word_in(words, last + 2,
-                      " sister brother mom mother dad father wife husband son daughter friend cousin aunt uncle boss partner "
-                      "girlfriend boyfriend roommate neighbor neighbour kid kids assistant parents family coworker "
-                      "colleague nephew niece grandma grandpa grandmother grandfather team ex ");
+    size_t owned = mc_word_is(words, last, "'s") ? last + 1 : last + 2;
+    return (owned == last + 1 || mc_word_in(words, last + 1, " 's ' ")) &&
+           mc_word_in(
+               words, owned,
+               " sister brother mom mother dad father wife husband son daughter friend cousin aunt uncle boss partner "
+               "girlfriend boyfriend roommate neighbor neighbour kid kids assistant parents family coworker "
+               "colleague nephew niece grandma grandpa grandmother grandfather team ex ");
 }
 
 size_t mc_phrase_at(const struct mc_words *phrase, const struct mc_words *words, size_t at)
@@ -106,17 +109,20 @@ size_t mc_phrase_at(const struct mc_words *phrase, const struct mc_words *words,
 static int is_content(const struct mc_word *word)
 {
     return word->kind != MC_WORD_MARK && word->norm[0] != '\'' &&
-           !mc_norm_in(word->norm,
-                       " a an the and or of in on at to for from with by is are was were be been being has have had do does did "
-                       "it its he she they we i you his her their our my your him them me us this that these those there as "
-                       "so if then than into about also who which what when where how will would can could should may might "
-                       "because while ");
+           !mc_norm_in(
+               word->norm,
+               " a an the and or of in on at to for from with by is are was were be been being has have had do does "
+               "did "
+               "it its he she they we i you his her their our my your him them me us this that these those there as "
+               "so if then than into about also who which what when where how will would can could should may might "
+               "because while ");
 }
 
 /* Length of the stem: endings of plurals and verbs taken off words of five letters and more. */
 static size_t stem_length(const char *norm)
 {
-    static const char *const endings[] = {"ingly", "edly", "ings", "ies", "ing", "ied", "ion", "ed", "es", "ly", "s", "y", "e"};
+    static const char *const endings[] = {"ingly", "edly", "ings", "ies", "ing", "ied", "ion",
+                                          "ed",    "es",   "ly",   "s",   "y",   "e"};
     size_t length = strlen(norm);
     for (size_t i = 0; i < MC_COUNT(endings); i++) {
         size_t n = strlen(endings[i]);
@@ -175,9 +181,9 @@ int mc_phrase_is_person(const struct mc_words *phrase)
         }
         if (!word->upper ||
             mc_norm_in(word->canon, " st ave rd blvd dr ln ct pl sq park cafe bar grill house hall room club hotel "
-                                              "restaurant center theater school church library museum station airport beach "
-                                              "garden gym store market lodge inn lake river mountain bay island city north "
-                                              "south east west the note ")) {
+                                    "restaurant center theater school church library museum station airport beach "
+                                    "garden gym store market lodge inn lake river mountain bay island city north "
+                                    "south east west the note ")) {
             return 0;
         }
         names++;

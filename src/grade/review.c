@@ -6,7 +6,8 @@
 #include "base/mem.h"
 #include "grade/metrics.h"
 
-const char *const mc_source_names[] = {"matcher", "judge", "review", "official", "verifier", "imported", "runner", NULL};
+const char *const mc_source_names[] = {"matcher",  "judge",    "review", "official",
+                                       "verifier", "imported", "runner", NULL};
 
 static int check_review(const struct mc_revision *last, const struct mc_revision *revision, struct mc_err *err)
 {

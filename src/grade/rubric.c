@@ -236,7 +236,8 @@ static void read_slots(struct reader *r, const struct mc_view *object, const cha
         struct mc_slot slot;
         read_slot(r, &item, &slot);
         if (slot.id && find_slot(out, slot.id)) {
-            complain(r, &item, "give each slot of a checkpoint its own id", "the slot id \"%s\" stands here twice", slot.id);
+            complain(r, &item, "give each slot of a checkpoint its own id", "the slot id \"%s\" stands here twice",
+                     slot.id);
         }
         out->items[out->count++] = slot;
     }
@@ -256,7 +257,8 @@ static void read_required(struct reader *r, const struct mc_view *view, struct m
         const struct mc_slot *slot = find_slot(&c->slots, ids.items[i]);
         struct mc_view item = mc_view_item(&list, i);
         if (!slot) {
-            complain(r, &item, "name the id of one of the checkpoint's slots", "no slot is called \"%s\"", ids.items[i]);
+            complain(r, &item, "name the id of one of the checkpoint's slots", "no slot is called \"%s\"",
+                     ids.items[i]);
         } else if (!slot->required) {
             complain(r, &item, "take it out of the list, or its \"required: false\" away",
                      "the slot \"%s\" says that it is not required", ids.items[i]);

@@ -20,8 +20,9 @@ void mc_said_release(struct mc_said *said)
 
 const char *mc_stance_name(enum mc_stance stance)
 {
-    static const char *const names[] = {"asserted", "asserted",    "current",  "likely",   "reported", "was",      "past",
-                                        "hedged",   "conditional", "believed", "question", "negated", "speaker",  "retracted"};
+    static const char *const names[] = {"asserted", "asserted", "current", "likely",      "reported",
+                                        "was",      "past",     "hedged",  "conditional", "believed",
+                                        "question", "negated",  "speaker", "near",        "retracted"};
     return names[stance];
 }
 
@@ -54,10 +55,10 @@ const struct mc_cue *mc_said_cue(const struct mc_said *said, enum mc_cue_kind ki
 /* What the cues of one clause say about one mention. */
 struct reading {
     const struct mc_said *said;
-    size_t first, last;     /* the mention */
-    size_t from, to;        /* its clause */
+    size_t first, last; /* the mention */
+    size_t from, to;    /* its clause */
     const struct mc_cue *negation, *time, *belief, *report, *hedge, *likely, *condition, *change;
-    int past_back, now_back, negation_back, was_negated_change, condition_back, no_longer, replaced_by;
+    int past_back, now_back, negation_back, was_negated_change, condition_back, no_longer, replaced_by, habit, near;
 };
 
 /* A new subject after the cue ends its reach: "not at Sam's it's at Jordan's". */
@@ -75,8 +76,10 @@ static int fresh_subject(const struct mc_words *words, size_t from, size_t to)
 static size_t words_between(const struct mc_words *words, size_t from, size_t to)
 {
     size_t count = 0;
+    int brackets = 0; /* what stands in them is passed over */
     for (size_t i = from; i < to; i++) {
-        count += words->items[i].kind != MC_WORD_MARK && words->items[i].norm[0] != '\'';
+        brackets += mc_word_is(words, i, "(") - (brackets > 0 && mc_word_is(words, i, ")"));
+        count += brackets == 0 && words->items[i].kind != MC_WORD_MARK && words->items[i].norm[0] != '\'';
     }
     return count;
 }
@@ -96,12 +99,11 @@ static void read_forward(struct reading *r, const struct mc_cue *cue)
         }
         break;
     case MC_CUE_NEGATION_OF_CLAUSE:
+        r->negation = cue;
+        break;
     case MC_CUE_NEGATION_BACK:
-        if (cue->kind == MC_CUE_NEGATION_OF_CLAUSE) {
-            r->negation = cue;
-        } else if (mc_word_is(words, cue->last, "longer")) {
-            r->no_longer = 1;
-        } else if (mc_word_in(words, cue->last, " it the where when who ")) {
+        r->no_longer |= mc_word_is(words, cue->last, "longer");
+        if (mc_word_in(words, cue->last, " it the where when who ")) {
             r->negation = cue; /* "isn't the 8th", "isn't where" */
         }
         break;
@@ -143,6 +145,12 @@ static void read_forward(struct reading *r, const struct mc_cue *cue)
     case MC_CUE_CONDITION:
         r->condition = cue;
         break;
+    case MC_CUE_HABIT:
+        r->habit = 1;
+        break;
+    case MC_CUE_NEAR:
+        r->near = words_between(words, cue->last + 1, r->first) <= 1;
+        break;
     default:
         break;
     }
@@ -160,7 +168,8 @@ static void read_back(struct reading *r, const struct mc_cue *cue)
         break;
     case MC_CUE_PAST:
         /* "Sam used to host" */
-        r->past_back |= mc_word_is(words, cue->first, "used") && words_between(words, r->last + 1, cue->first) <= 1;
+        r->past_back |=
+            mc_word_in(words, cue->first, " used was were had ") && words_between(words, r->last + 1, cue->first) <= 1;
         break;
     case MC_CUE_CONDITION:
         /* "Saturday would be the rain date" */
@@ -180,6 +189,9 @@ static void read_back(struct reading *r, const struct mc_cue *cue)
     case MC_CUE_LIKELY:
         r->likely = cue;
         break;
+    case MC_CUE_HABIT:
+        r->habit |= !anything_after(words, cue->last + 1, r->to);
+        break;
     case MC_CUE_REPORT:
         if (!anything_after(words, cue->last + 1, r->to)) {
             r->report = cue;
@@ -196,8 +208,9 @@ static int side_of_change(const struct reading *r)
     const struct mc_words *words = &r->said->words;
     const char *verb = mc_word_at(words, r->change->first);
     int trades = mc_norm_in(verb, " swapped swap swaps traded exchanged replaced ");
-    int plain = trades || mc_norm_in(verb, " moved moving move moves changed changes changing change switched switching "
-                                           "shifted rescheduled relocated ");
+    int plain =
+        trades || mc_norm_in(verb, " moved moving move moves changed changes changing change switched switching "
+                                   "shifted rescheduled relocated ");
     const char *links = trades ? " for with " : " to until -> ";
     int has_from = 0;
     int has_link = 0;
@@ -206,12 +219,15 @@ static int side_of_change(const struct reading *r)
         if (mc_word_is(words, i, "from")) {
             has_from = 1;
             has_link = 0;
-        } else if (mc_word_in(words, i, links) || (!trades && mc_word_is(words, i, "for") && i == r->change->last + 1)) {
+        } else if (mc_word_in(words, i, links) ||
+                   (!trades && mc_word_is(words, i, "for") && i == r->change->last + 1)) {
             has_link = 1 + has_from;
         }
     }
     if (has_link) {
-        return plain || has_link == 2 || mc_word_in(words, r->change->last, " pushed bumped updated postponed delayed ") ? 2 : 0;
+        return plain || has_link == 2 || mc_word_in(words, r->change->last, " pushed bumped updated postponed delayed ")
+                   ? 2
+                   : 0;
     }
     if (has_from) {
         return 1;
@@ -227,6 +243,14 @@ static int side_of_change(const struct reading *r)
 static int has_arrow_after(const struct reading *r)
 {
     return mc_word_is(&r->said->words, r->last + 1, "->");
+}
+
+/* "in Tom's place": somebody else's now. */
+static int is_replaced(const struct reading *r)
+{
+    const struct mc_words *words = &r->said->words;
+    return r->first > 0 && mc_word_is(words, r->first - 1, "in") && mc_word_is(words, r->last + 1, "'s") &&
+           mc_word_in(words, r->last + 2, " place stead ");
 }
 
 static int is_question(const struct mc_said *said, size_t last)
@@ -272,7 +296,7 @@ static int follows_condition(const struct mc_said *said, size_t from)
         return 0;
     }
     size_t first = mc_clause_first(words, from - 1);
-    if (!mc_word_in(words, first, " if unless assuming ") &&
+    if (!mc_word_in(words, first, " if assuming ") &&
         !(mc_word_is(words, first, "in") && mc_word_is(words, first + 1, "case"))) {
         return 0;
     }
@@ -336,7 +360,7 @@ static enum mc_stance time_stance(const struct reading *r)
     if (r->replaced_by) {
         return MC_STANCE_NOW;
     }
-    if (r->past_back || r->no_longer || has_arrow_after(r)) {
+    if (r->past_back || r->no_longer || has_arrow_after(r) || is_replaced(r)) {
         return MC_STANCE_PAST;
     }
     if (r->now_back) {
@@ -385,6 +409,9 @@ enum mc_stance mc_said_stance(const struct mc_said *said, size_t first, size_t l
     if (r.negation_back && !(r.time && r.time->kind == MC_CUE_PAST)) {
         return MC_STANCE_NEGATED;
     }
+    if (r.near) {
+        return MC_STANCE_NEAR;
+    }
     if (r.belief && !r.likely) {
         return MC_STANCE_BELIEVED;
     }
@@ -397,6 +424,9 @@ enum mc_stance mc_said_stance(const struct mc_said *said, size_t first, size_t l
     }
     if (time == MC_STANCE_PAST || time == MC_STANCE_NOW) {
         return time;
+    }
+    if (r.habit) {
+        return MC_STANCE_WAS;
     }
     if (r.report) {
         return MC_STANCE_REPORTED;

@@ -22,7 +22,8 @@ enum mc_stance {
     MC_STANCE_BELIEVED, /* someone's belief or wish: "Priya thought" */
     MC_STANCE_QUESTION,
     MC_STANCE_NEGATED,
-    MC_STANCE_SPEAKER,  /* only named as who said it: "Priya said" */
+    MC_STANCE_SPEAKER,   /* only named as who said it: "Priya said" */
+    MC_STANCE_NEAR,      /* only named to say what is near it */
     MC_STANCE_RETRACTED, /* taken back later: "actually, ..." */
 };
 const char *mc_stance_name(enum mc_stance stance);
@@ -37,11 +38,13 @@ enum mc_cue_kind {
     MC_CUE_PAST_EITHER, /* forward, or back where nothing follows: "originally" */
     MC_CUE_WAS,
     MC_CUE_IS,
+    MC_CUE_HABIT, /* "usually": what holds unless something else does */
     MC_CUE_NOW,
     MC_CUE_NOW_EITHER,
     MC_CUE_CHANGE, /* "moved": then "from" is past and "to" is now */
     MC_CUE_BELIEF,
     MC_CUE_REPORT,
+    MC_CUE_NEAR, /* "next to" */
     MC_CUE_HEDGE,
     MC_CUE_LIKELY,
     MC_CUE_CONDITION,

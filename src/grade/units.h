@@ -1,4 +1,8 @@
-/* What mc_metrics keeps, shared by metrics.c and interval.c: counts of units, which belong to base lives. */
+/*
+ * What mc_metrics keeps, shared by metrics.c and interval.c: counts of units, which belong to base lives.
+ *
+ * Ownership: a unit owns its texts, mc_metrics owns its units (metrics.c frees both).
+ */
 #pragma once
 
 #include "grade/metrics.h"

@@ -1,6 +1,6 @@
 /*
- * Values in text: dates, times of day, amounts, yes or no, states. Each reader looks at one word and says how many words
- * a value takes from there (0: none starts there) and what it is.
+ * Values in text: dates, times of day, amounts, yes or no, states. Each reader looks at one word and says how many
+ * words a value takes from there (0: none starts there) and what it is.
  *
  * Ownership: values own nothing.
  */
@@ -8,16 +8,16 @@
 
 #include <stdint.h>
 
-#include "grade/words.h"
 #include "grade/verdict.h"
+#include "grade/words.h"
 
 /* The day that relative words count from. */
 struct mc_calendar {
     int64_t today; /* days since 1970 in the life's zone */
     int weekday;   /* 0 Sunday */
     int year, month, day;
-    int month_first;    /* "8/7" is August 7 */
-    int zone_offset;    /* minutes east of UTC at that time, for "8pm Pacific" */
+    int month_first; /* "8/7" is August 7 */
+    int zone_offset; /* minutes east of UTC at that time, for "8pm Pacific" */
     const struct mc_tz *zone;
 };
 struct mc_calendar mc_calendar_at(const struct mc_tz *zone, struct mc_time asked_at);
@@ -55,9 +55,9 @@ struct mc_amount {
     double value; /* in the unit's base: minutes, months */
     double count; /* as said, before the unit */
     enum mc_unit unit;
-    char currency;    /* '$', 'E', 'L', 0 */
-    size_t noun;      /* the word counted, where unit is MC_UNIT_NOUN */
-    int bound;        /* "at least 40" */
+    char currency; /* '$', 'E', 'L', 0 */
+    size_t noun;   /* the word counted, where unit is MC_UNIT_NOUN */
+    int bound;     /* "at least 40" */
 };
 size_t mc_amount_read(const struct mc_words *words, size_t at, struct mc_amount *out);
 /* `expected` and `said` stand in their own words. `units_open`: the question may ask for a length of time, so an
@@ -66,6 +66,9 @@ int mc_amount_equal(const struct mc_words *expected_words, const struct mc_amoun
                     const struct mc_words *said_words, const struct mc_amount *said, int units_open);
 /* A whole number in words or digits at `at`: 1 to 9999. Words taken, 0 where none. */
 size_t mc_small_number_read(const struct mc_words *words, size_t at, int *out);
+
+/* "moved", "bumped" shortly before word `at`: then "from A to B" is a change and no range. */
+int mc_change_before(const struct mc_words *words, size_t at);
 
 /* 1 yes, 0 no. */
 size_t mc_yesno_read(const struct mc_words *words, size_t at, int *out);

@@ -181,10 +181,11 @@ static json_t *slot_json(const struct mc_slot_grade *slot)
     for (size_t i = 0; i < slot->evidence.count; i++) {
         json_array_append_new(evidence, json_string(slot->evidence.items[i]));
     }
-    json_t *object = json_pack("{s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:o, s:o, s:o}", "id", slot->id, "kind",
-                               mc_slot_kind_name(slot->kind), "match", mc_match_name(slot->match), "required",
-                               slot->required, "verdict", mc_verdict_name(slot->verdict), "rule", slot->rule, "source",
-                               slot->source, "quotes", quotes, "evidence", evidence, "faults", faults_json(slot->faults));
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:o, s:o, s:o}", "id", slot->id, "kind",
+                  mc_slot_kind_name(slot->kind), "match", mc_match_name(slot->match), "required", slot->required,
+                  "verdict", mc_verdict_name(slot->verdict), "rule", slot->rule, "source", slot->source, "quotes",
+                  quotes, "evidence", evidence, "faults", faults_json(slot->faults));
     json_t *explanation = json_string(slot->explanation ? slot->explanation : "");
     json_object_set_new(object, "explanation", explanation ? explanation : json_string(""));
     if (slot->undecided) {
@@ -211,8 +212,9 @@ json_t *mc_answer_grade_json(const struct mc_answer_grade *grade)
         }
     }
     return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:I, s:I}", "checkpoint", grade->checkpoint, "mode",
-                     mc_mode_name(grade->mode), "ended", mc_ended_name(grade->ended), "slots", slots_json(&grade->slots),
-                     "options", slots_json(&grade->options), "traps", traps, "trap_slots", slots_json(&grade->traps),
-                     "complete", grade->complete, "abstained", grade->abstained, "options_found",
-                     (json_int_t)grade->options_found, "options_total", (json_int_t)grade->options_total);
+                     mc_mode_name(grade->mode), "ended", mc_ended_name(grade->ended), "slots",
+                     slots_json(&grade->slots), "options", slots_json(&grade->options), "traps", traps, "trap_slots",
+                     slots_json(&grade->traps), "complete", grade->complete, "abstained", grade->abstained,
+                     "options_found", (json_int_t)grade->options_found, "options_total",
+                     (json_int_t)grade->options_total);
 }

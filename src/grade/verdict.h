@@ -125,7 +125,8 @@ int mc_answer_grade_open(const struct mc_answer_grade *grade);
 json_t *mc_answer_grade_json(const struct mc_answer_grade *grade);
 
 /* The same back: what mc_answer_grade_json() gave, through a view on it. `rule`, `source` and the quotes' `stance` are
- * borrowed from that tree, which must outlive the grade; everything else is owned. Fails with MC_INPUT and the place. */
+ * borrowed from that tree, which must outlive the grade; everything else is owned. Fails with MC_INPUT and the place.
+ */
 int mc_answer_grade_read(const struct mc_view *view, struct mc_answer_grade *out, struct mc_err *err) MC_CHECKED;
 
 /* The slot with that id among slots, options and traps, or NULL. */

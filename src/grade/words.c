@@ -18,10 +18,10 @@ struct reader {
     size_t at;
     struct mc_words *out;
     size_t capacity;
-    char *pool;    /* next free byte */
-    int space;     /* white space since the last word */
-    int breaks;    /* line breaks since the last word */
-    int item;      /* a list's bullet since the last word */
+    char *pool; /* next free byte */
+    int space;  /* white space since the last word */
+    int breaks; /* line breaks since the last word */
+    int item;   /* a list's bullet since the last word */
 };
 
 /* The code point at `at` and its size; an invalid byte is U+FFFD of size 1. */
@@ -189,7 +189,8 @@ static void read_letters(struct reader *r)
     size_t size = 1;
     uint32_t p = point_at(r, r->at, &size);
     struct mc_word *word = add_word(r, MC_WORD_ALPHA, r->at);
-    word->upper = (p < 0x80 && isupper((int)p)) || (p >= 0xC0 && p <= 0x17F && isupper((unsigned char)folded[p - 0xC0]));
+    word->upper =
+        (p < 0x80 && isupper((int)p)) || (p >= 0xC0 && p <= 0x17F && isupper((unsigned char)folded[p - 0xC0]));
     while (r->at < r->length) {
         p = point_at(r, r->at, &size);
         if (is_letter_point(p)) {
@@ -408,6 +409,15 @@ int mc_norm_in(const char *norm, const char *list)
         }
     }
     return 0;
+}
+
+int mc_norm_number(const char *norm)
+{
+    int value = 0;
+    for (; isdigit((unsigned char)*norm) && value < 10000; norm++) {
+        value = value * 10 + (*norm - '0');
+    }
+    return value;
 }
 
 int mc_word_in(const struct mc_words *words, size_t i, const char *list)

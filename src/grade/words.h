@@ -59,6 +59,8 @@ int mc_word_is(const struct mc_words *words, size_t i, const char *norm);
 /* True where `norm` is in `list`, words between single spaces: " on in at ". */
 int mc_word_in(const struct mc_words *words, size_t i, const char *list);
 int mc_norm_in(const char *norm, const char *list);
+/* The whole number that `norm` starts with, 99999 at most; 0 where it starts with no digit. */
+int mc_norm_number(const char *norm);
 /* True where word `i` is a part of a longer value with its neighbour: "8" before "pm", "Ann" after "Mary-". */
 int mc_word_joined_before(const struct mc_words *words, size_t i);
 int mc_word_joined_after(const struct mc_words *words, size_t i);

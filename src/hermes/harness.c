@@ -67,7 +67,7 @@ static int read_fields(const struct mc_view *root, struct mc_harness *out, struc
     struct mc_view config;
     int rc = mc_view_is_object(root, err);
     rc = rc ? rc : mc_only_keys(root, keys, err);
-    rc = rc ? rc : mc_read_id(root, "name", MC_REQUIRED, &out->name, err);
+    rc = rc ? rc : mc_read_name(root, "name", MC_REQUIRED, &out->name, err);
     rc = rc ? rc : mc_read_choice(root, "via", MC_REQUIRED, via_names, &via, err);
     rc = rc ? rc : mc_read_id(root, "image", MC_REQUIRED, &out->image, err);
     rc = rc ? rc : mc_read_id(root, "version", MC_REQUIRED, &out->version, err);

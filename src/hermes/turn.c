@@ -136,8 +136,11 @@ int mc_harness_turn(const struct mc_talk *talk, const struct mc_turn_start *turn
     out->latency_ms = mc_monotonic_ms() - began;
     if (rc == 0 && denied && out->end != MC_TURN_STUCK) {
         out->end = MC_TURN_POLICY;
+    } else if (rc == 0 && late && out->end == MC_TURN_ERROR) {
+        out->end = MC_TURN_LATE; /* whatever made it fail, it came after the deadline */
     } else if (rc == 0 && out->end == MC_TURN_ANSWERED && (late || out->latency_ms > turn->deadline_ms)) {
         out->end = MC_TURN_LATE;
+        free(out->message);
         out->message = mc_strf("the answer came after %lld ms, the deadline was %lld ms", (long long)out->latency_ms,
                                (long long)turn->deadline_ms);
     }

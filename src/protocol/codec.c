@@ -44,7 +44,7 @@ json_t *mc_codec_parse(const char *line, size_t length, const struct mc_source *
 
 json_t *mc_codec_borrow(const json_t *value)
 {
-    return (json_t *)(uintptr_t)value;
+    return (json_t *)value;
 }
 
 static const char *items_of(json_type type)

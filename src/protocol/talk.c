@@ -24,11 +24,9 @@ int mc_talk_unexpected(const struct mc_talk *talk, const struct mc_notice *notic
                    mc_notice_name(notice->type), (long long)notice->seq, due);
 }
 
-int mc_talk_hello(const struct mc_talk *talk, const struct mc_command *initialize, struct mc_notice *ready,
-                  struct mc_until until, struct mc_err *err)
+int mc_talk_ready(const struct mc_talk *talk, struct mc_notice *ready, struct mc_until until, struct mc_err *err)
 {
-    int rc = mc_talk_send(talk, initialize, until, err);
-    rc = rc ? rc : mc_talk_answer(talk, ready, until, err);
+    int rc = mc_talk_answer(talk, ready, until, err);
     if (rc != 0) {
         return mc_wrap(err, "waiting for the %s to be ready", talk->channel->name);
     }
@@ -37,6 +35,16 @@ int mc_talk_hello(const struct mc_talk *talk, const struct mc_command *initializ
         mc_notice_release(ready);
     }
     return rc;
+}
+
+int mc_talk_hello(const struct mc_talk *talk, const struct mc_command *initialize, struct mc_notice *ready,
+                  struct mc_until until, struct mc_err *err)
+{
+    int rc = mc_talk_send(talk, initialize, until, err);
+    if (rc != 0) {
+        return mc_wrap(err, "waiting for the %s to be ready", talk->channel->name);
+    }
+    return mc_talk_ready(talk, ready, until, err);
 }
 
 int mc_talk_goodbye(const struct mc_talk *talk, struct mc_until until, struct mc_err *err)

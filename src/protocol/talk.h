@@ -28,7 +28,10 @@ int mc_talk_answer(const struct mc_talk *talk, struct mc_notice *out, struct mc_
 /* MC_PROTOCOL: the program said `notice` where something else was due. */
 int mc_talk_unexpected(const struct mc_talk *talk, const struct mc_notice *notice, const char *due, struct mc_err *err);
 
-/* Sends `initialize` and waits for `ready`, which is given out. */
+/* Waits for `ready`, which is given out. */
+int mc_talk_ready(const struct mc_talk *talk, struct mc_notice *ready, struct mc_until until,
+                  struct mc_err *err) MC_CHECKED;
+/* Sends `initialize` and does the same. */
 int mc_talk_hello(const struct mc_talk *talk, const struct mc_command *initialize, struct mc_notice *ready,
                   struct mc_until until, struct mc_err *err) MC_CHECKED;
 

@@ -25,13 +25,26 @@ void mc_operation_outcome_release(struct mc_operation_outcome *outcome)
     *outcome = (struct mc_operation_outcome){.operation = NULL};
 }
 
+/* The next notice that is not about an operation: of one that has ended already the provider may speak twice, by
+ * itself and because it was asked. */
+static int next_answer(const struct mc_talk *talk, struct mc_notice *out, struct mc_until until, struct mc_err *err)
+{
+    for (;;) {
+        int rc = mc_talk_answer(talk, out, until, err);
+        if (rc != 0 || out->type != MC_OPERATION) {
+            return rc;
+        }
+        mc_notice_release(out);
+    }
+}
+
 /* Sends the request and waits for `accepted` with its key. */
 static int ask(const struct mc_talk *talk, const struct mc_command *request, const char *key,
                struct mc_operation_outcome *out, struct mc_until until, struct mc_err *err)
 {
     struct mc_notice notice;
     int rc = mc_talk_send(talk, request, until, err);
-    rc = rc ? rc : mc_talk_answer(talk, &notice, until, err);
+    rc = rc ? rc : next_answer(talk, &notice, until, err);
     if (rc != 0) {
         return rc;
     }

@@ -6,7 +6,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 
-enum { MANIFEST_MAX = 1 << 20, LIST_MAX = 1000 };
+enum { MANIFEST_MAX = 1 << 20, LIST_MAX = 1000, PORTS_MAX = 64 };
 
 static int read_limits(const struct mc_view *root, struct mc_provider_limits *limits, struct mc_err *err)
 {
@@ -52,7 +52,7 @@ static int read_names(const struct mc_view *root, const char *key, const char **
     *out = mc_alloc(count + 1, sizeof **out);
     for (size_t i = 0; i < count; i++) {
         struct mc_view item = mc_view_item(&list, i);
-        rc = mc_view_string(&item, &(*out)[i], err);
+        rc = mc_view_id(&item, &(*out)[i], err);
         if (rc != 0) {
             return rc;
         }
@@ -74,6 +74,9 @@ static int read_ports(const struct mc_view *root, struct mc_provider *out, struc
         return rc;
     }
     size_t count = mc_view_count(&list);
+    if (count > PORTS_MAX) {
+        return mc_view_fail(&list, err, "has %zu items, at most %d are allowed", count, PORTS_MAX);
+    }
     out->ports = mc_alloc(count, sizeof *out->ports);
     for (size_t i = 0; i < count; i++) {
         struct mc_view item = mc_view_item(&list, i);
@@ -81,6 +84,11 @@ static int read_ports(const struct mc_view *root, struct mc_provider *out, struc
         /* 8080 is the model gateway. */
         if (port < 1 || port > 65535 || port == 8080) {
             return mc_view_fail(&item, err, "must be a port from 1 to 65535 other than 8080");
+        }
+        for (size_t j = 0; j < i; j++) {
+            if (out->ports[j] == port) {
+                return mc_view_fail(&list, err, "%lld stands here twice", (long long)port);
+            }
         }
         out->ports[out->port_count++] = port;
     }
@@ -98,8 +106,10 @@ static int read_plugin(const struct mc_view *root, struct mc_provider *out, stru
     rc = mc_only_keys(&plugin, keys, err);
     rc = rc ? rc : mc_read_id(&plugin, "name", MC_REQUIRED, &out->plugin_name, err);
     rc = rc ? rc : mc_read_id(&plugin, "from", MC_OPTIONAL, &out->plugin_from, err);
-    if (rc == 0 && out->plugin_from && out->plugin_from[0] != '/') {
-        return mc_view_fail(&plugin, err, "\"from\" must be an absolute path in the provider's image");
+    /* The engine writes mounts as VOLUME:PATH:OPTIONS. */
+    const char *from = out->plugin_from;
+    if (rc == 0 && from && (from[0] != '/' || !from[1] || strchr(from, ':'))) {
+        return mc_view_fail(&plugin, err, "\"from\" must be an absolute path in the provider's image, without \":\"");
     }
     return rc;
 }
@@ -114,7 +124,7 @@ static int read_fields(const struct mc_view *root, struct mc_provider *out, stru
     struct mc_view config;
     int rc = mc_view_is_object(root, err);
     rc = rc ? rc : mc_only_keys(root, keys, err);
-    rc = rc ? rc : mc_read_id(root, "name", MC_REQUIRED, &out->name, err);
+    rc = rc ? rc : mc_read_name(root, "name", MC_REQUIRED, &out->name, err);
     rc = rc ? rc : mc_read_id(root, "image", MC_REQUIRED, &out->image, err);
     rc = rc ? rc : mc_read_id(root, "version", MC_OPTIONAL, &out->version, err);
     rc = rc ? rc : read_plugin(root, out, err);

@@ -4,12 +4,19 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/markdown.h"
+#include "report/graded.h"
+#include "report/text.h"
 
 static const char *text_of(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
     return text ? text : "?";
+}
+
+/* A member's text; "?" where there is none. */
+static void put_member(struct mc_buf *out, const json_t *object, const char *key)
+{
+    mc_text_put(out, text_of(object, key), MC_MARKDOWN);
 }
 
 static const json_t *tally_of(const json_t *harness)
@@ -134,15 +141,42 @@ static const struct {
                {"trials ended", endings},
                {"model", model}};
 
-static void put_row(struct mc_buf *out, const json_t *harness, const size_t *widths, const char *before,
-                    const char *between)
+/* A cell as it is shown; `harness` NULL: the column's head. */
+static char *cell_of(size_t column, const json_t *harness, enum mc_text_format format)
 {
-    mc_buf_puts(out, before);
-    for (size_t c = 0; c < MC_COUNT(columns); c++) {
-        MC_AUTOFREE char *cell = harness ? columns[c].cell(harness) : mc_strdup(columns[c].head);
-        int last = c + 1 == MC_COUNT(columns);
-        mc_buf_putf(out, "%s%-*s", c ? between : "", widths && !last ? (int)widths[c] : 0, cell);
+    MC_AUTOFREE char *text = harness ? columns[column].cell(harness) : mc_strdup(columns[column].head);
+    struct mc_buf out = MC_BUF_OWN;
+    mc_text_put(&out, text, format);
+    return mc_buf_take(&out);
+}
+
+/* Characters, for columns that line up. */
+static size_t width_of(const char *text)
+{
+    size_t width = 0;
+    for (; *text; text++) {
+        width += ((unsigned char)*text & 0xc0U) != 0x80;
     }
+    return width;
+}
+
+static void put_row(struct mc_buf *out, const json_t *harness)
+{
+    for (size_t c = 0; c < MC_COUNT(columns); c++) {
+        MC_AUTOFREE char *cell = cell_of(c, harness, MC_MARKDOWN);
+        mc_buf_putf(out, "| %s ", cell);
+    }
+    mc_buf_puts(out, "|\n");
+}
+
+static void put_aligned(struct mc_buf *out, const json_t *harness, const size_t *widths)
+{
+    for (size_t c = 0; c < MC_COUNT(columns); c++) {
+        MC_AUTOFREE char *cell = cell_of(c, harness, MC_TERMINAL);
+        int last = c + 1 == MC_COUNT(columns);
+        mc_buf_putf(out, "%s%*s", cell, last ? 0 : (int)(widths[c] - width_of(cell)) + 2, "");
+    }
+    mc_buf_putc(out, '\n');
 }
 
 void mc_report_table(const json_t *report, struct mc_buf *out)
@@ -152,25 +186,23 @@ void mc_report_table(const json_t *report, struct mc_buf *out)
     json_t *harness;
     json_t *harnesses = json_object_get(report, "harnesses");
     for (size_t c = 0; c < MC_COUNT(columns); c++) {
-        widths[c] = strlen(columns[c].head);
+        widths[c] = width_of(columns[c].head);
         json_array_foreach (harnesses, i, harness) {
-            MC_AUTOFREE char *cell = columns[c].cell(harness);
-            widths[c] = strlen(cell) > widths[c] ? strlen(cell) : widths[c];
+            MC_AUTOFREE char *cell = cell_of(c, harness, MC_TERMINAL);
+            widths[c] = width_of(cell) > widths[c] ? width_of(cell) : widths[c];
         }
     }
-    put_row(out, NULL, widths, "", "  ");
-    mc_buf_putc(out, '\n');
+    put_aligned(out, NULL, widths);
     json_array_foreach (harnesses, i, harness) {
-        put_row(out, harness, widths, "", "  ");
-        mc_buf_putc(out, '\n');
+        put_aligned(out, harness, widths);
     }
 }
 
 static void put_comparison(struct mc_buf *out, const json_t *report)
 {
     mc_buf_puts(out, "## Comparison\n\n");
-    put_row(out, NULL, NULL, "| ", " | ");
-    mc_buf_puts(out, " |\n|");
+    put_row(out, NULL);
+    mc_buf_putc(out, '|');
     for (size_t c = 0; c < MC_COUNT(columns); c++) {
         mc_buf_puts(out, " --- |");
     }
@@ -178,30 +210,15 @@ static void put_comparison(struct mc_buf *out, const json_t *report)
     size_t i;
     json_t *harness;
     json_array_foreach (json_object_get(report, "harnesses"), i, harness) {
-        put_row(out, harness, NULL, "| ", " | ");
-        mc_buf_puts(out, " |\n");
+        put_row(out, harness);
     }
     mc_buf_puts(out,
                 "\nTask success counts checkpoints whose required facts are all right and nothing is wrong; correct,"
                 " missed and misrepresented count facts. Each is averaged over lives. \"?\" is not known.\n\n");
     const json_t *comparison;
     json_array_foreach (json_object_get(report, "comparisons"), i, comparison) {
-        mc_buf_putf(out, "- %s\n", text_of(comparison, "text"));
-    }
-}
-
-/* Who replaced what, where a verdict was revised: the first one stays to be seen. */
-static void put_revisions(struct mc_buf *out, const json_t *slot)
-{
-    size_t i;
-    const json_t *revision;
-    json_array_foreach (json_object_get(slot, "revisions"), i, revision) {
-        const char *by = json_string_value(json_object_get(revision, "by"));
-        mc_buf_putf(out, "        - revision %lld, %s, by ", (long long)json_integer_value(json_object_get(revision, "number")),
-                    text_of(revision, "verdict"));
-        mc_markdown_put(out, by ? by : text_of(revision, "source"));
-        mc_buf_putf(out, " at %s: ", text_of(revision, "at"));
-        mc_markdown_put(out, text_of(revision, "reason"));
+        mc_buf_puts(out, "- ");
+        put_member(out, comparison, "text");
         mc_buf_putc(out, '\n');
     }
 }
@@ -211,82 +228,88 @@ static void put_slots(struct mc_buf *out, const json_t *grade)
     size_t i;
     const json_t *slot;
     json_array_foreach (json_object_get(grade, "slots"), i, slot) {
-        mc_buf_putf(out, "    - %s: **%s** (", text_of(slot, "id"), text_of(slot, "verdict"));
-        mc_markdown_put(out, text_of(slot, "rule"));
+        mc_buf_puts(out, "    - ");
+        put_member(out, slot, "id");
+        mc_buf_puts(out, ": **");
+        put_member(out, slot, "verdict");
+        mc_buf_puts(out, "** (");
+        put_member(out, slot, "rule");
         mc_buf_puts(out, "): ");
-        mc_markdown_put(out, text_of(slot, "explanation"));
+        put_member(out, slot, "explanation");
         mc_buf_putc(out, '\n');
-        put_revisions(out, slot);
+        mc_report_revisions(slot, out);
     }
+}
+
+static void put_answer(struct mc_buf *out, const json_t *answer)
+{
+    MC_AUTOFREE char *took = seconds(answer, "latency_ms");
+    mc_buf_puts(out, "- **");
+    put_member(out, answer, "checkpoint");
+    mc_buf_puts(out, "** at ");
+    put_member(out, answer, "asked_at");
+    mc_buf_puts(out, " (");
+    put_member(out, answer, "ended");
+    mc_buf_putf(out, ", %s), answer ", took);
+    put_member(out, answer, "id");
+    mc_buf_puts(out, "\n    - asked: ");
+    put_member(out, answer, "question");
+    mc_buf_puts(out, "\n    - answered: ");
+    if (json_is_string(json_object_get(answer, "answer"))) {
+        put_member(out, answer, "answer");
+    } else {
+        mc_buf_puts(out, "(nothing)");
+    }
+    mc_buf_putc(out, '\n');
+    put_slots(out, json_object_get(answer, "grade"));
 }
 
 static void put_trial(struct mc_buf *out, const json_t *trial)
 {
-    mc_buf_putf(out, "### %s, %s, repetition %lld: %s\n\n", text_of(trial, "life"), text_of(trial, "harness"),
-                (long long)json_integer_value(json_object_get(trial, "repetition")),
-                json_is_string(json_object_get(trial, "ended")) ? text_of(trial, "ended") : "not run");
+    MC_AUTOFREE char *repetition = count(trial, "repetition");
+    mc_buf_puts(out, "### ");
+    put_member(out, trial, "life");
+    mc_buf_puts(out, ", ");
+    put_member(out, trial, "harness");
+    mc_buf_putf(out, ", repetition %s: ", repetition);
+    if (json_is_string(json_object_get(trial, "ended"))) {
+        put_member(out, trial, "ended");
+    } else {
+        mc_buf_puts(out, "not run");
+    }
+    mc_buf_puts(out, "\n\n");
     if (json_is_string(json_object_get(trial, "reason"))) {
         mc_buf_puts(out, "Reason: ");
-        mc_markdown_put(out, text_of(trial, "reason"));
+        put_member(out, trial, "reason");
         mc_buf_puts(out, "\n\n");
     }
     size_t i;
     const json_t *answer;
     json_array_foreach (json_object_get(trial, "answers"), i, answer) {
-        MC_AUTOFREE char *took = seconds(answer, "latency_ms");
-        mc_buf_puts(out, "- ");
-        mc_markdown_put(out, text_of(answer, "id"));
-        mc_buf_putf(out, " at %s (%s, %s)\n", text_of(answer, "asked_at"), text_of(answer, "ended"), took);
-        mc_buf_puts(out, "    - asked: ");
-        mc_markdown_put(out, text_of(answer, "question"));
-        mc_buf_puts(out, "\n    - answered: ");
-        mc_markdown_put(out, json_is_string(json_object_get(answer, "answer")) ? text_of(answer, "answer") : "(nothing)");
-        mc_buf_putc(out, '\n');
-        put_slots(out, json_object_get(answer, "grade"));
+        put_answer(out, answer);
     }
     mc_buf_putc(out, '\n');
 }
 
-static void put_grading(struct mc_buf *out, const json_t *report)
+/* "- label: " and the members' texts, each after its own words. */
+struct fact {
+    const char *words;
+    const json_t *of;
+    const char *key;
+};
+
+static void put_facts(struct mc_buf *out, const struct fact *facts, size_t count_of_facts)
 {
-    const json_t *grading = json_object_get(report, "grading");
-    const json_t *judge = json_object_get(report, "judge");
-    const char *model = json_string_value(json_object_get(grading, "judge"));
-    MC_AUTOFREE char *reviewed = count(grading, "reviewed");
-    MC_AUTOFREE char *number = count(grading, "number");
-    mc_buf_putf(out, "- grading %s of %s, judge: ", number, text_of(grading, "at"));
-    mc_markdown_put(out, model ? model : "none");
-    mc_buf_putf(out, "; verdicts by review: %s\n", reviewed);
-    if (json_is_string(json_object_get(grading, "as_of"))) {
-        mc_buf_putf(out, "- **as of %s**: verdicts that were in force then\n", text_of(grading, "as_of"));
+    for (size_t i = 0; i < count_of_facts; i++) {
+        mc_buf_puts(out, facts[i].words);
+        put_member(out, facts[i].of, facts[i].key);
     }
-    if (json_integer_value(json_object_get(grading, "not_graded")) > 0) {
-        MC_AUTOFREE char *open = count(grading, "not_graded");
-        mc_buf_putf(out, "- **%s answers are not graded yet**: `memcal grade` grades them\n", open);
-    }
-    if (json_is_object(judge)) {
-        MC_AUTOFREE char *made = count(judge, "calls");
-        MC_AUTOFREE char *used = tokens(judge);
-        MC_AUTOFREE char *paid = cost(judge);
-        mc_buf_putf(out, "- the judge made %s calls (%s tokens, %s), which are not the harnesses'\n", made, used, paid);
-    }
+    mc_buf_putc(out, '\n');
 }
 
-static void put_heading(struct mc_buf *out, const json_t *report)
+static void put_warnings(struct mc_buf *out, const json_t *report)
 {
-    const json_t *run = json_object_get(report, "run");
-    const json_t *corpus = json_object_get(report, "corpus");
-    const json_t *engine = json_object_get(report, "engine");
-    mc_buf_putf(out, "# %s: run %s\n\n", text_of(run, "name"), text_of(run, "id"));
-    mc_buf_putf(out, "- corpus: %s %s (`%s`)\n", text_of(corpus, "name"), text_of(corpus, "version"),
-                text_of(corpus, "digest"));
-    mc_buf_putf(out, "- manifest: `%s`\n", text_of(run, "manifest"));
-    mc_buf_putf(out, "- engine: %s %s, API %s, %s/%s\n", text_of(engine, "kind"), text_of(engine, "version"),
-                text_of(engine, "api"), text_of(engine, "os"), text_of(engine, "arch"));
-    mc_buf_putf(out, "- memcal %s, grader %s\n", text_of(report, "memcal"), text_of(report, "grader"));
-    put_grading(out, report);
-    mc_buf_putf(out, "- started %s, state %s\n", text_of(run, "created"), text_of(run, "state"));
-    if (!mc_streq(text_of(run, "isolation"), "verified")) {
+    if (!mc_streq(text_of(json_object_get(report, "run"), "isolation"), "verified")) {
         mc_buf_puts(out, "- **isolation not verified**: no preflight was run\n");
     }
     size_t i;
@@ -301,50 +324,42 @@ static void put_heading(struct mc_buf *out, const json_t *report)
     }
     const json_t *image;
     json_array_foreach (json_object_get(report, "unpinned_images"), i, image) {
-        mc_buf_putf(out, "- unpinned image: %s (its ID is in the manifest)\n", json_string_value(image));
+        mc_buf_puts(out, "- unpinned image: ");
+        mc_text_put(out, json_is_string(image) ? json_string_value(image) : "?", MC_MARKDOWN);
+        mc_buf_puts(out, " (its ID is in the manifest)\n");
     }
-    mc_buf_putc(out, '\n');
 }
 
-/* Beside ours, never among them. */
-static void put_outside_scores(struct mc_buf *out, const json_t *report)
+static void put_heading(struct mc_buf *out, const json_t *report)
 {
-    size_t h;
-    const json_t *harness;
-    int any = 0;
-    json_array_foreach (json_object_get(report, "harnesses"), h, harness) {
-        size_t i;
-        const json_t *one;
-        json_array_foreach (json_object_get(harness, "outside_scores"), i, one) {
-            const json_t *verdicts = json_object_get(one, "verdicts");
-            MC_AUTOFREE char *right = count(verdicts, "correct");
-            MC_AUTOFREE char *missing = count(verdicts, "missed");
-            MC_AUTOFREE char *wrong = count(verdicts, "misrepresented");
-            MC_AUTOFREE char *scored = count(one, "scores");
-            if (!any++) {
-                mc_buf_puts(out, "\n## Scores from elsewhere\n\nGiven by others and not counted in anything above.\n\n"
-                                 "| harness | source | by | correct | missed | misrepresented | scores | their mean |\n"
-                                 "| --- | --- | --- | --- | --- | --- | --- | --- |\n");
-            }
-            mc_buf_puts(out, "| ");
-            mc_markdown_put(out, text_of(harness, "name"));
-            mc_buf_putf(out, " | %s | ", text_of(one, "source"));
-            mc_markdown_put(out, text_of(one, "by"));
-            mc_buf_putf(out, " | %s | %s | %s | %s | ", right, missing, wrong, scored);
-            if (json_integer_value(json_object_get(one, "scores")) > 0) {
-                mc_buf_putf(out, "%.3f |\n", json_number_value(json_object_get(one, "mean")));
-            } else {
-                mc_buf_puts(out, "- |\n");
-            }
-        }
-    }
+    const json_t *run = json_object_get(report, "run");
+    const json_t *corpus = json_object_get(report, "corpus");
+    const json_t *engine = json_object_get(report, "engine");
+    put_facts(out, (struct fact[]){{"# ", run, "name"}, {": run ", run, "id"}}, 2);
+    mc_buf_putc(out, '\n');
+    put_facts(
+        out, (struct fact[]){{"- corpus: ", corpus, "name"}, {" ", corpus, "version"}, {", digest ", corpus, "digest"}},
+        3);
+    put_facts(out, (struct fact[]){{"- manifest: ", run, "manifest"}}, 1);
+    put_facts(out,
+              (struct fact[]){{"- engine: ", engine, "kind"},
+                              {" ", engine, "version"},
+                              {", API ", engine, "api"},
+                              {", ", engine, "os"},
+                              {"/", engine, "arch"}},
+              5);
+    put_facts(out, (struct fact[]){{"- memcal ", report, "memcal"}, {", grader ", report, "grader"}}, 2);
+    mc_report_grading(report, out);
+    put_facts(out, (struct fact[]){{"- started ", run, "created"}, {", state ", run, "state"}}, 2);
+    put_warnings(out, report);
+    mc_buf_putc(out, '\n');
 }
 
 void mc_report_markdown(const json_t *report, struct mc_buf *out)
 {
     put_heading(out, report);
     put_comparison(out, report);
-    put_outside_scores(out, report);
+    mc_report_outside_scores(report, out);
     mc_buf_puts(out, "\n## Trials\n\n");
     size_t i;
     const json_t *trial;

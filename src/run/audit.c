@@ -24,8 +24,7 @@ static void add_items(struct auditing *auditing, const char *answer, const char 
 {
     for (size_t i = 0; i < slots->count; i++) {
         const struct mc_slot_grade *slot = &slots->items[i];
-        auditing->items =
-            mc_grow(auditing->items, auditing->count, &auditing->capacity, sizeof *auditing->items);
+        auditing->items = mc_grow(auditing->items, auditing->count, &auditing->capacity, sizeof *auditing->items);
         auditing->items[auditing->count++] = (struct mc_audit_item){.answer = answer,
                                                                     .slot = mc_pool_strdup(&auditing->pool, slot->id),
                                                                     .family = family,
@@ -40,8 +39,7 @@ static int collect(void *payload, const struct mc_trial_record *trial, const str
 {
     struct auditing *auditing = payload;
     MC_AUTOJUDGED struct mc_judged judged;
-    int rc =
-        mc_judged_load(auditing->store, auditing->grading.id, answer->attempt, answer->checkpoint, &judged, err);
+    int rc = mc_judged_load(auditing->store, auditing->grading.id, answer->attempt, answer->checkpoint, &judged, err);
     if (rc == 0 && judged.object && mc_ended_counts(judged.grade.ended)) {
         mc_judged_apply(&judged, NULL);
         const char *id = mc_pool_strf(&auditing->pool, "%s/%s", trial->id, answer->checkpoint);
@@ -143,14 +141,14 @@ static json_t *item_json(const struct auditing *auditing, const struct mc_answer
     MC_AUTOFREE char *command =
         mc_strf("memcal review %s --answer %s --slot %s --verdict VERDICT --reason 'WHY' --by NAME --expect %lld",
                 auditing->run->id, answer_word, slot_word, (long long)revision);
-    return json_pack("{ss ss ss ss sI ss ss ss sb ss ss ss ss ss ss ss ss sI so ss}", "answer", id->id, "slot", slot->id,
-                     "life", id->life, "harness", id->harness, "repetition", (json_int_t)id->repetition, "family",
-                     judged->family, "kind", mc_slot_kind_name(slot->kind), "match", mc_match_name(slot->match),
-                     "required", slot->required, "ended", mc_ended_name(judged->grade.ended), "question",
-                     judged->question, "asked_at", judged->asked_at, "text", text, "verdict",
-                     mc_verdict_name(slot->verdict), "rule", slot->rule, "source", slot->source, "explanation",
-                     slot->explanation ? slot->explanation : "", "revision", revision, "quotes", quotes_json(slot),
-                     "command", command);
+    return json_pack("{ss ss ss ss sI ss ss ss sb ss ss ss ss ss ss ss ss sI so ss}", "answer", id->id, "slot",
+                     slot->id, "life", id->life, "harness", id->harness, "repetition", (json_int_t)id->repetition,
+                     "family", judged->family, "kind", mc_slot_kind_name(slot->kind), "match",
+                     mc_match_name(slot->match), "required", slot->required, "ended",
+                     mc_ended_name(judged->grade.ended), "question", judged->question, "asked_at", judged->asked_at,
+                     "text", text, "verdict", mc_verdict_name(slot->verdict), "rule", slot->rule, "source",
+                     slot->source, "explanation", slot->explanation ? slot->explanation : "", "revision", revision,
+                     "quotes", quotes_json(slot), "command", command);
 }
 
 static int add_item(struct auditing *auditing, const struct mc_audit_item *item, json_t *list, struct mc_err *err)

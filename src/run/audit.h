@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "run/verdicts.h"
 #include "run/stored.h"
+#include "run/verdicts.h"
 
 struct mc_audit {
     size_t sample;
@@ -15,7 +15,7 @@ struct mc_audit {
 };
 
 /* {run, seed, of, items: [{answer, slot, life, harness, repetition, family, kind, match, required, question, asked_at,
- * text, quotes, verdict, rule, source, explanation, revision, evidence: [{id, channel?, sender?, at, text}], command}]}.
- * Text of the rubric's values is not in it; observations are, in full. */
+ * text, quotes, verdict, rule, source, explanation, revision, evidence: [{id, channel?, sender?, at, text}],
+ * command}]}. Text of the rubric's values is not in it; observations are, in full. */
 int mc_audit_make(struct mc_store *store, const struct mc_stored_run *run, const struct mc_audit *audit, json_t **out,
                   struct mc_err *err) MC_CHECKED;

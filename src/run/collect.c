@@ -43,14 +43,6 @@ static json_t *facts_of(const struct mc_container *container, int we_killed)
                      "error", container->error);
 }
 
-static int keep_facts(struct mc_attempt *attempt, enum mc_role role, const struct mc_container *container,
-                      struct mc_err *err)
-{
-    MC_AUTOJSON json_t *facts = facts_of(container, attempt->programs[role].killed);
-    MC_AUTOFREE char *text = mc_json_text(facts);
-    return mc_resources_facts(attempt->run->store, attempt->sandbox.containers[role], text, err);
-}
-
 static void say_goodbye(struct mc_attempt *attempt, enum mc_role role)
 {
     if (attempt->programs[role].open) {
@@ -62,14 +54,15 @@ static void say_goodbye(struct mc_attempt *attempt, enum mc_role role)
     }
 }
 
-/* Gives the program its time, then stops it; it is seen to have ended. */
-static void stop_one(struct mc_attempt *attempt, enum mc_role role)
+/* Gives the program its time, then stops it; it is seen to have ended. What the engine says of that, as JSON that the
+ * caller frees; NULL where it says nothing. */
+static char *stop_one(struct mc_attempt *attempt, enum mc_role role)
 {
     struct mc_engine *engine = attempt->run->engine;
     struct mc_program *program = &attempt->programs[role];
     struct mc_err err;
     if (!program->started) {
-        return;
+        return NULL;
     }
     struct mc_container ended;
     int rc = mc_container_wait(engine, program->container, &ended, mc_within(stop_ms(attempt, role), NULL), &err);
@@ -78,14 +71,14 @@ static void stop_one(struct mc_attempt *attempt, enum mc_role role)
         rc = mc_container_stop(engine, program->container, STOP_GRACE_S, mc_within(ENGINE_CALL_MS, NULL), &err);
         rc = rc ? rc : mc_container_wait(engine, program->container, &ended, mc_within(ENGINE_CALL_MS, NULL), &err);
     }
-    if (rc == 0) {
-        rc = keep_facts(attempt, role, &ended, &err);
-        mc_container_release(&ended);
-    }
+    program->open = 0;
     if (rc != 0) {
         note_trouble(attempt, "stopping", role, &err);
+        return NULL;
     }
-    program->open = 0;
+    MC_AUTOJSON json_t *facts = facts_of(&ended, program->killed);
+    mc_container_release(&ended);
+    return mc_json_text(facts);
 }
 
 /* One after the other they finish what they have in hand, the sidecar last, since the others may need it for that; then
@@ -99,8 +92,22 @@ void mc_attempt_stop(struct mc_attempt *attempt)
     for (size_t i = 0; i < MC_COUNT(order); i++) {
         say_goodbye(attempt, order[i]);
     }
+    char *facts[MC_ROLES] = {NULL};
+    struct mc_resource_record ended[MC_ROLES];
+    size_t count = 0;
     for (size_t i = 0; i < MC_COUNT(order); i++) {
-        stop_one(attempt, order[i]);
+        facts[i] = stop_one(attempt, order[i]);
+        if (facts[i]) {
+            ended[count++] =
+                (struct mc_resource_record){.name = attempt->sandbox.containers[order[i]], .facts = facts[i]};
+        }
+    }
+    struct mc_err err;
+    if (mc_resources_set(attempt->run->store, ended, count, &err) != 0) {
+        note_trouble(attempt, "recording how it ended", MC_HARNESS, &err);
+    }
+    for (size_t i = 0; i < MC_COUNT(order); i++) {
+        free(facts[i]);
     }
 }
 
@@ -123,6 +130,30 @@ static int copy_in(const struct mc_archive_file *file, struct mc_object_writer *
     }
 }
 
+/* An object and its name among the attempt's artifacts, in one commit. */
+static int keep_artifact(const struct mc_attempt *attempt, struct mc_object_writer *writer, const char *name,
+                         struct mc_err *err)
+{
+    struct mc_store *store = attempt->run->store;
+    int rc = mc_store_begin(store, err);
+    if (rc != 0) {
+        mc_object_abandon(writer);
+        return rc;
+    }
+    struct mc_digest digest;
+    int64_t size;
+    rc = mc_object_end(writer, &digest, &size, err);
+    if (rc == 0) {
+        struct mc_artifact_record artifact = {attempt->id, name, digest.hex, size};
+        rc = mc_artifacts_put(store, &artifact, err);
+    }
+    if (rc == 0) {
+        return mc_store_commit(store, err);
+    }
+    mc_store_rollback(store);
+    return rc;
+}
+
 /* The sidecar's bodies are named by their digest: the name is checked, and the object is the artifact. */
 static int keep_file(void *payload, const struct mc_archive_file *file, struct mc_err *err)
 {
@@ -139,18 +170,16 @@ static int keep_file(void *payload, const struct mc_archive_file *file, struct m
         mc_object_abandon(writer);
         return rc;
     }
+    if (!is_body) {
+        MC_AUTOFREE char *name = mc_strf("%s/%s%s", mc_role_name(collecting->role), collecting->prefix, file->path);
+        return keep_artifact(collecting->attempt, writer, name, err);
+    }
     struct mc_digest digest;
-    int64_t size;
-    rc = mc_object_end(writer, &digest, &size, err);
-    if (rc == 0 && is_body && !mc_streq(file->path + strlen("objects/"), digest.hex)) {
+    rc = mc_object_end(writer, &digest, NULL, err);
+    if (rc == 0 && !mc_streq(file->path + strlen("objects/"), digest.hex)) {
         return mc_fail(err, MC_MISMATCH, "the recorded body %s has the digest %s", file->path, digest.hex);
     }
-    if (rc != 0 || is_body) {
-        return rc;
-    }
-    MC_AUTOFREE char *name = mc_strf("%s/%s%s", mc_role_name(collecting->role), collecting->prefix, file->path);
-    struct mc_artifact_record artifact = {collecting->attempt->id, name, digest.hex, size};
-    return mc_artifacts_put(store, &artifact, err);
+    return rc;
 }
 
 static int collect_path(struct mc_attempt *attempt, enum mc_role role, const char *path, const char *prefix,
@@ -177,12 +206,8 @@ static int end_errors(struct mc_attempt *attempt, enum mc_role role, struct mc_e
     if (rc != 0) {
         return rc;
     }
-    struct mc_digest digest;
-    int64_t size;
-    rc = mc_object_end(mc_steal(&errors->writer), &digest, &size, err);
     MC_AUTOFREE char *name = mc_strf("%s/stderr.txt", mc_role_name(role));
-    struct mc_artifact_record artifact = {attempt->id, name, digest.hex, size};
-    return rc ? rc : mc_artifacts_put(attempt->run->store, &artifact, err);
+    return keep_artifact(attempt, mc_steal(&errors->writer), name, err);
 }
 
 int mc_attempt_collect(struct mc_attempt *attempt, struct mc_err *err)
@@ -191,17 +216,17 @@ int mc_attempt_collect(struct mc_attempt *attempt, struct mc_err *err)
     for (int r = 0; r < MC_ROLES; r++) {
         struct mc_err one;
         int got = end_errors(attempt, (enum mc_role)r, &one);
-        if (got == 0 && attempt->programs[r].container) {
+        if (got == 0 && attempt->programs[r].started) {
             got = collect_path(attempt, (enum mc_role)r, "/memcal/out", "", 0, &one);
         }
-        if (got == 0 && attempt->programs[r].container && r == MC_HARNESS) {
+        if (got == 0 && attempt->programs[r].started && r == MC_HARNESS) {
             /* Hermes's sessions: the rows that its turns left, with their scenario times. */
             static const char *const parts[] = {"/memcal/home/state.db", "/memcal/home/state.db-wal"};
             for (size_t i = 0; got == 0 && i < MC_COUNT(parts); i++) {
                 got = collect_path(attempt, MC_HARNESS, parts[i], "home/", 1, &one);
             }
         }
-        if (got == 0 && attempt->programs[r].container && r == MC_PROVIDER) {
+        if (got == 0 && attempt->programs[r].started && r == MC_PROVIDER) {
             got = collect_path(attempt, MC_PROVIDER, "/memcal/memory", "memory/", 1, &one);
         }
         if (got != 0) {
@@ -274,7 +299,7 @@ static enum mc_ended classify_death(struct mc_attempt *attempt, enum mc_role rol
     struct mc_container ended;
     struct mc_err ignored;
     if (!program->container || mc_container_wait(attempt->run->engine, program->container, &ended,
-                                                 mc_within(STOP_GRACE_S * 1000, NULL), &ignored) != 0) {
+                                                 mc_within((int64_t)STOP_GRACE_S * 1000, NULL), &ignored) != 0) {
         return MC_ENDED_FAILED;
     }
     enum mc_oom oom = mc_container_oom(&ended, program->killed);

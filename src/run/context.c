@@ -28,7 +28,13 @@ static int add_dir(struct mc_context *context, const char *name, const char *pat
         }
         MC_AUTOFREE char *inner_path = mc_path_join(path, entry->d_name);
         MC_AUTOFREE char *inner_name = name[0] ? mc_path_join(name, entry->d_name) : mc_strdup(entry->d_name);
-        rc = mc_context_add(context, inner_name, inner_path, err);
+        struct stat info;
+        if (lstat(inner_path, &info) == 0 && S_ISLNK(info.st_mode)) {
+            /* What it points to may be anywhere, or the folder itself. */
+            rc = mc_fail(err, MC_INPUT, "%s is a symbolic link, which a build context cannot hold", inner_path);
+        } else {
+            rc = mc_context_add(context, inner_name, inner_path, err);
+        }
     }
     closedir(dir);
     return rc;
@@ -68,6 +74,19 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+static int sort(struct mc_context *context, struct mc_err *err)
+{
+    if (context->count > 0) {
+        qsort(context->files, context->count, sizeof *context->files, by_name);
+    }
+    for (size_t i = 1; i < context->count; i++) {
+        if (mc_streq(context->files[i - 1].name, context->files[i].name)) {
+            return mc_fail(err, MC_INPUT, "the build context has two files %s", context->files[i].name);
+        }
+    }
+    return 0;
+}
+
 static int tar_fail(struct archive *tar, const char *name, struct mc_err *err)
 {
     return mc_fail(err, MC_IO, "writing the build context, at %s: %s", name, archive_error_string(tar));
@@ -88,6 +107,7 @@ static int put_file(struct archive *tar, const struct mc_context_file *file, str
     archive_entry_set_mtime(entry, 0, 0);
     int rc = archive_write_header(tar, entry) == ARCHIVE_OK ? 0 : tar_fail(tar, file->name, err);
     archive_entry_free(entry);
+    off_t left = info.st_size;
     while (rc == 0) {
         char bytes[65536];
         ssize_t n = read(fd, bytes, sizeof bytes);
@@ -96,6 +116,10 @@ static int put_file(struct archive *tar, const struct mc_context_file *file, str
         }
         if (n < 0) {
             return mc_fail_errno(err, errno, "reading %s", file->path);
+        }
+        left -= n;
+        if (left < 0 || (n == 0 && left > 0)) {
+            return mc_fail(err, MC_INPUT, "%s changed while it was being read", file->path);
         }
         if (n == 0) {
             return 0;
@@ -129,15 +153,18 @@ static int digest_of(int fd, struct mc_digest *digest, struct mc_err *err)
 
 int mc_context_write(struct mc_context *context, int *fd, struct mc_digest *digest, struct mc_err *err)
 {
+    int rc = sort(context, err);
+    if (rc != 0) {
+        return rc;
+    }
     const char *tmp = getenv("TMPDIR");
     *fd = open(tmp ? tmp : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (*fd < 0) {
         return mc_fail_errno(err, errno, "making a temporary file in %s", tmp ? tmp : "/tmp");
     }
-    qsort(context->files, context->count, sizeof *context->files, by_name);
     struct archive *tar = archive_write_new();
     archive_write_set_format_pax_restricted(tar);
-    int rc = archive_write_open_fd(tar, *fd) == ARCHIVE_OK ? 0 : tar_fail(tar, "its start", err);
+    rc = archive_write_open_fd(tar, *fd) == ARCHIVE_OK ? 0 : tar_fail(tar, "its start", err);
     for (size_t i = 0; rc == 0 && i < context->count; i++) {
         rc = put_file(tar, &context->files[i], err);
     }

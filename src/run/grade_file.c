@@ -73,7 +73,7 @@ static int take(void *arg, const struct mc_answer *answer, struct mc_err *err)
     const struct mc_grade_file *file = grading->file;
     MC_AUTOGRADE struct mc_answer_grade grade = {.checkpoint = NULL};
     struct mc_ruled ruled;
-    struct column *column;
+    struct column *column = NULL;
     int rc = find(grading, answer, &ruled, err);
     rc = rc ? rc : mc_grade_answer(ruled.rubric, &ruled.context, answer->answer, answer->ended, &grade, err);
     if (rc == 0 && file->asker && answer->ended == MC_ENDED_COMPLETED) {

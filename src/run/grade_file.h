@@ -18,8 +18,8 @@ enum { MC_GRADE_FILE_HARNESSES = 1000 };
 
 struct mc_grade_file {
     const struct mc_corpus *corpus;
-    const char *answers;     /* path */
-    struct mc_asker *asker;  /* NULL: no judge is asked */
+    const char *answers;    /* path */
+    struct mc_asker *asker; /* NULL: no judge is asked */
     const struct mc_cancel *cancel;
     /* Called for each answer in the order of the file. */
     int (*each)(void *payload, const struct mc_answer *answer, const struct mc_answer_grade *grade, struct mc_err *err);

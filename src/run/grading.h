@@ -2,8 +2,8 @@
  * Grading a run from what the store has: every answer of the last attempts against the rubric of the corpus that the
  * run was made with. Touches no container; a judge may be asked.
  *
- * A grading is in the store as a whole or not at all. The same rules, rubric and answers give the same grades; only what
- * differs from the grading before becomes a revision.
+ * A grading is in the store as a whole or not at all. The same rules, rubric and answers give the same grades; only
+ * what differs from the grading before becomes a revision.
  *
  * Ownership: options are borrowed; a result is the caller's (mc_grading_result_release()).
  */

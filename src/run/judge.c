@@ -275,8 +275,8 @@ int mc_asker_open(const struct mc_asker_options *options, struct mc_asker **out,
                                      .send = ask,
                                      .arg = asker,
                                      .redactor = options->redactor};
-    asker->name = mc_strf("%s (%s), %d vote%s", asker->gateway.model, source, options->votes,
-                          options->votes == 1 ? "" : "s");
+    asker->name =
+        mc_strf("%s (%s), %d vote%s", asker->gateway.model, source, options->votes, options->votes == 1 ? "" : "s");
     int rc = mc_ledger_init(&asker->ledger, &asker->gateway, err);
     if (rc != 0) {
         json_decref(asker->prices);

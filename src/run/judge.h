@@ -32,8 +32,8 @@ struct mc_asker_options {
 int mc_asker_open(const struct mc_asker_options *options, struct mc_asker **out, struct mc_err *err) MC_CHECKED;
 void mc_asker_close(struct mc_asker *asker);
 
-/* Asks about the undecided slots of one answer and settles them. `attempt` may be NULL. Fails where memcal itself cannot
- * go on (the store, a secret that is not set, Ctrl-C), never because of the judge. */
+/* Asks about the undecided slots of one answer and settles them. `attempt` may be NULL. Fails where memcal itself
+ * cannot go on (the store, a secret that is not set, Ctrl-C), never because of the judge. */
 int mc_asker_grade(struct mc_asker *asker, const char *attempt, const struct mc_rubric_checkpoint *checkpoint,
                    const struct mc_grade_context *context, const char *answer, struct mc_answer_grade *grade,
                    struct mc_err *err) MC_CHECKED;

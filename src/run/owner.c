@@ -8,7 +8,8 @@
 #include "base/fs.h"
 #include "base/mem.h"
 
-/* Field 22 of /proc/PID/stat, after the name in parentheses, which may hold anything (proc(5)). */
+/* Fields 3 and 22 of /proc/PID/stat, after the name in parentheses, which may hold anything (proc(5)). A process that
+ * has ended and is not reaped yet counts as not found. */
 static int start_ticks(long pid, unsigned long long *out, struct mc_err *err)
 {
     MC_AUTOFREE char *path = mc_strf("/proc/%ld/stat", pid);
@@ -18,6 +19,9 @@ static int start_ticks(long pid, unsigned long long *out, struct mc_err *err)
         return rc;
     }
     const char *p = strrchr(mc_buf_text(&text), ')');
+    if (p && p[1] == ' ' && (p[2] == 'Z' || p[2] == 'X')) {
+        return mc_fail(err, MC_NOT_FOUND, "the process %ld has ended", pid);
+    }
     for (int field = 2; p && field < 22; field++) {
         p = strchr(p + 1, ' ');
     }
@@ -83,7 +87,11 @@ enum mc_owner_state mc_owner_state(const char *owner)
     if (pid <= 0 || *end != '/') {
         return MC_OWNER_ELSEWHERE;
     }
-    unsigned long long then = strtoull(end + 1, NULL, 10);
+    const char *ticks = end + 1;
+    unsigned long long then = strtoull(ticks, &end, 10);
+    if (end == ticks || *end) {
+        return MC_OWNER_ELSEWHERE;
+    }
     unsigned long long now = 0;
     int rc = start_ticks(pid, &now, &err);
     if (rc == 0) {

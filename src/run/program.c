@@ -51,29 +51,33 @@ static int stream_end(void *self, struct mc_err *err)
 
 static const struct mc_duplex_ops ops = {stream_fd, stream_read, stream_write, stream_end};
 
-int mc_program_start(struct mc_program *program, struct mc_engine *engine, const struct mc_container_spec *spec,
-                     enum mc_role role, struct mc_channel_hooks hooks, struct mc_until until, struct mc_err *err)
+int mc_program_create(struct mc_program *program, struct mc_engine *engine, const struct mc_container_spec *spec,
+                      enum mc_role role, struct mc_channel_hooks hooks, struct mc_until until, struct mc_err *err)
 {
     memset(program, 0, sizeof *program);
+    program->engine = engine;
     program->rest = MC_BUF_OWN;
+    struct mc_duplex duplex = {&ops, program};
+    mc_channel_init(&program->channel, mc_role_name(role), role, duplex, hooks, 0);
     int rc = mc_container_create(engine, spec, &program->container, until, err);
     rc = rc ? rc : mc_container_attach(engine, program->container, until, &program->stream, err);
-    rc = rc ? rc : mc_container_start(engine, program->container, until, err);
+    return rc ? mc_wrap(err, "starting the %s", mc_role_name(role)) : 0;
+}
+
+int mc_program_start(struct mc_program *program, struct mc_until until, struct mc_err *err)
+{
+    int rc = mc_container_start(program->engine, program->container, until, err);
     if (rc != 0) {
-        return mc_wrap(err, "starting the %s", mc_role_name(role));
+        return mc_wrap(err, "starting the %s", program->channel.name);
     }
     program->started = 1;
     program->open = 1;
-    struct mc_duplex duplex = {&ops, program};
-    mc_channel_init(&program->channel, mc_role_name(role), role, duplex, hooks, 0);
     return 0;
 }
 
 void mc_program_release(struct mc_program *program)
 {
-    if (program->started) {
-        mc_channel_release(&program->channel);
-    }
+    mc_channel_release(&program->channel);
     mc_stream_close(program->stream);
     mc_buf_release(&program->rest);
     free(program->container);

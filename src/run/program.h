@@ -1,7 +1,7 @@
 /*
  * One running program of an attempt: its container, its attached streams, its channel.
  *
- * Ownership: mc_program_start() fills a struct that mc_program_release() frees; it borrows engine and hooks. The
+ * Ownership: mc_program_create() fills a struct that mc_program_release() frees; it borrows engine and hooks. The
  * container itself belongs to the engine and is removed by whoever planned it.
  */
 #pragma once
@@ -12,6 +12,7 @@
 #include "protocol/talk.h"
 
 struct mc_program {
+    struct mc_engine *engine;
     char *container; /* ID; NULL: not created */
     struct mc_stream *stream;
     struct mc_buf rest; /* of a piece that was larger than the channel had room for */
@@ -22,9 +23,11 @@ struct mc_program {
     int killed; /* by us */
 };
 
-/* Creates the container, attaches before it starts, starts it, and opens the channel. What was created is known even
- * where a later call fails. */
-int mc_program_start(struct mc_program *program, struct mc_engine *engine, const struct mc_container_spec *spec,
-                     enum mc_role role, struct mc_channel_hooks hooks, struct mc_until until,
-                     struct mc_err *err) MC_CHECKED;
+/* Creates the container and attaches to it, as has to be done before it starts. What was created is known even where a
+ * later call fails. */
+int mc_program_create(struct mc_program *program, struct mc_engine *engine, const struct mc_container_spec *spec,
+                      enum mc_role role, struct mc_channel_hooks hooks, struct mc_until until,
+                      struct mc_err *err) MC_CHECKED;
+/* Starts it; the channel is open from then on. */
+int mc_program_start(struct mc_program *program, struct mc_until until, struct mc_err *err) MC_CHECKED;
 void mc_program_release(struct mc_program *program);

@@ -55,8 +55,6 @@ static int plan_resources(struct mc_attempt *attempt, struct mc_err *err)
 static int make_volumes(struct mc_attempt *attempt, struct mc_err *err)
 {
     const struct mc_run *run = attempt->run;
-    struct mc_resource_record made[MC_VOLUMES];
-    size_t count = 0;
     struct mc_label labels[16];
     struct mc_labels common = mc_sandbox_labels(&attempt->sandbox);
     memcpy(labels, common.items, common.count * sizeof *labels);
@@ -71,12 +69,33 @@ static int make_volumes(struct mc_attempt *attempt, struct mc_err *err)
         if (rc != 0) {
             return rc;
         }
-        made[count++] = (struct mc_resource_record){.name = name, .state = "created", .engine_id = name};
     }
-    return mc_resources_set(run->store, made, count, err);
+    return 0;
 }
 
-/* The engine is asked what it made, not believed: the image and the network of what runs are what was pinned. */
+/* In one commit, since each waits for the disk. A crash before it loses nothing: what is planned is looked for by its
+ * name, whether or not it came to be. */
+static int note_created(struct mc_attempt *attempt, struct mc_err *err)
+{
+    struct mc_resource_record made[MC_VOLUMES + MC_ROLES];
+    size_t count = 0;
+    for (int v = 0; v < MC_VOLUMES; v++) {
+        const char *name = attempt->sandbox.volumes[v];
+        if (name) {
+            made[count++] = (struct mc_resource_record){.name = name, .state = "created", .engine_id = name};
+        }
+    }
+    for (int r = 0; r < MC_ROLES; r++) {
+        const char *name = attempt->sandbox.containers[r];
+        if (name) {
+            made[count++] = (struct mc_resource_record){
+                .name = name, .state = "created", .engine_id = attempt->programs[r].container};
+        }
+    }
+    return mc_resources_set(attempt->run->store, made, count, err);
+}
+
+/* The engine is asked what it made, not believed: the image and the network of what will run are what was pinned. */
 static int check_container(struct mc_attempt *attempt, enum mc_role role, struct mc_err *err)
 {
     const struct mc_run *run = attempt->run;
@@ -98,28 +117,23 @@ static int check_container(struct mc_attempt *attempt, enum mc_role role, struct
     return rc;
 }
 
-static int start(struct mc_attempt *attempt, enum mc_role role, struct mc_err *err)
+/* The container is there, and is what was asked for; nothing runs in it yet. */
+static int create(struct mc_attempt *attempt, enum mc_role role, struct mc_err *err)
 {
     const struct mc_run *run = attempt->run;
-    struct mc_program *program = &attempt->programs[role];
     struct mc_stderr *errors = &attempt->errors[role];
     errors->line = MC_BUF_OWN;
     errors->redactor = run->redactor;
     int rc = mc_object_begin(run->store, "stderr", &errors->writer, err);
     rc = rc ? rc
-            : mc_program_start(program, run->engine, &attempt->sandbox.specs[role], role,
-                               mc_attempt_hooks(attempt, role), mc_within(ENGINE_CALL_MS, run->cancel), err);
-    if (program->container) {
-        struct mc_err second;
-        struct mc_resource_record made = {
-            .name = attempt->sandbox.containers[role], .state = "created", .engine_id = program->container};
-        int noted = mc_resources_set(run->store, &made, 1, &second);
-        if (rc == 0 && noted != 0) {
-            *err = second;
-            rc = noted;
-        }
-    }
+            : mc_program_create(&attempt->programs[role], run->engine, &attempt->sandbox.specs[role], role,
+                                mc_attempt_hooks(attempt, role), mc_within(ENGINE_CALL_MS, run->cancel), err);
     return rc ? rc : check_container(attempt, role, err);
+}
+
+static int start(struct mc_attempt *attempt, enum mc_role role, struct mc_err *err)
+{
+    return mc_program_start(&attempt->programs[role], mc_within(ENGINE_CALL_MS, attempt->run->cancel), err);
 }
 
 static struct mc_initialize hello_of(const struct mc_attempt *attempt, enum mc_role role)
@@ -147,14 +161,10 @@ static json_t *prices_of(const struct mc_model *model)
     return model->prices ? json_pack("{sO}", model->name, model->prices) : NULL;
 }
 
-static int start_sidecar(struct mc_attempt *attempt, struct mc_err *err)
+static int greet_sidecar(struct mc_attempt *attempt, struct mc_err *err)
 {
     const struct mc_run *run = attempt->run;
     const struct mc_model *model = attempt->entrant->model;
-    int rc = start(attempt, MC_SIDECAR, err);
-    if (rc != 0) {
-        return rc;
-    }
     struct mc_talk talk = mc_attempt_talk(attempt, MC_SIDECAR);
     struct mc_until until = mc_within(SIDECAR_START_MS, run->cancel);
     struct mc_command secrets = {.type = MC_CMD_SECRETS, .secrets = run->secrets};
@@ -174,12 +184,18 @@ static int start_sidecar(struct mc_attempt *attempt, struct mc_err *err)
         .budget_tokens = run->plan->runfile.budget_tokens,
         .prices = prices,
     };
-    struct mc_notice ready;
-    rc = mc_talk_send(&talk, &secrets, until, err);
+    int rc = mc_talk_send(&talk, &secrets, until, err);
     /* The clock runs from here on: what other programs say of the time is compared with this. */
     attempt->clock = attempt->life->starts;
     attempt->clock_read_ms = mc_monotonic_ms();
-    rc = rc ? rc : mc_talk_hello(&talk, &command, &ready, until, err);
+    return rc ? rc : mc_talk_send(&talk, &command, until, err);
+}
+
+static int await_sidecar(struct mc_attempt *attempt, struct mc_err *err)
+{
+    struct mc_talk talk = mc_attempt_talk(attempt, MC_SIDECAR);
+    struct mc_notice ready;
+    int rc = mc_talk_ready(&talk, &ready, mc_within(SIDECAR_START_MS, attempt->run->cancel), err);
     if (rc == 0) {
         mc_notice_release(&ready);
     }
@@ -241,10 +257,17 @@ int mc_attempt_provision(struct mc_attempt *attempt, struct mc_err *err)
     rc = rc ? rc : make_token(&attempt->provider_token, err);
     rc = rc ? rc : plan_resources(attempt, err);
     rc = rc ? rc : make_volumes(attempt, err);
-    rc = rc ? rc : start_sidecar(attempt, err);
+    rc = rc ? rc : create(attempt, MC_SIDECAR, err);
+    rc = rc ? rc : start(attempt, MC_SIDECAR, err);
+    rc = rc ? rc : greet_sidecar(attempt, err);
+    /* The others' containers are made while the sidecar comes up, and started once it has made clock and sockets. */
+    rc = rc || !has_provider ? rc : create(attempt, MC_PROVIDER, err);
+    rc = rc ? rc : create(attempt, MC_HARNESS, err);
+    rc = rc ? rc : await_sidecar(attempt, err);
     /* Both are started before either is waited for: Hermes takes seconds to be ready, and so may a provider. */
     rc = rc || !has_provider ? rc : start(attempt, MC_PROVIDER, err);
     rc = rc ? rc : start(attempt, MC_HARNESS, err);
+    rc = rc ? rc : note_created(attempt, err);
     rc = rc || !has_provider ? rc : greet_provider(attempt, err);
     return rc ? rc : greet_harness(attempt, err);
 }

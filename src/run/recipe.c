@@ -71,6 +71,24 @@ static int read_recipe(struct mc_recipes *recipes, const struct mc_view *view, s
     return rc;
 }
 
+/* What an image stands on comes before it: so the order of the file is an order to build in, and no circle is. */
+static int check_order(const struct mc_recipes *before, const struct mc_view *view, const struct mc_recipe *recipe,
+                       struct mc_err *err)
+{
+    if (mc_recipes_find(before, recipe->name) || mc_recipes_find(before, recipe->tag)) {
+        return mc_view_fail(view, err, "the name or tag of the image \"%s\" stands here twice", recipe->name);
+    }
+    if (!recipe->from || mc_streq(recipe->from, "scratch")) {
+        return 0;
+    }
+    const struct mc_recipe *base = mc_recipes_find(before, recipe->from);
+    if (!base || !mc_streq(base->tag, recipe->from)) {
+        return mc_view_fail(view, err, "\"from\" must be \"scratch\" or the tag of an image before it, is \"%s\"",
+                            recipe->from);
+    }
+    return 0;
+}
+
 int mc_recipes_load(const char *dir, struct mc_recipes *out, struct mc_err *err)
 {
     memset(out, 0, sizeof *out);
@@ -91,7 +109,10 @@ int mc_recipes_load(const char *dir, struct mc_recipes *out, struct mc_err *err)
         out->items = mc_alloc(mc_view_count(&list), sizeof *out->items);
         for (size_t i = 0; rc == 0 && i < mc_view_count(&list); i++) {
             struct mc_view item = mc_view_item(&list, i);
-            rc = read_recipe(out, &item, &out->items[out->count++], err);
+            struct mc_recipe *recipe = &out->items[out->count];
+            rc = read_recipe(out, &item, recipe, err);
+            rc = rc ? rc : check_order(out, &item, recipe, err);
+            out->count++;
         }
     }
     if (rc != 0) {

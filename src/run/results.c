@@ -146,8 +146,8 @@ static int take_answer(void *payload, const struct mc_answer_record *answer)
 {
     struct making *making = payload;
     MC_AUTOJUDGED struct mc_judged judged;
-    int rc = mc_judged_load(making->store, making->grading.id, answer->attempt, answer->checkpoint, &judged,
-                            making->err);
+    int rc =
+        mc_judged_load(making->store, making->grading.id, answer->attempt, answer->checkpoint, &judged, making->err);
     if (rc != 0) {
         return rc;
     }
@@ -398,10 +398,9 @@ static int judge_json(const struct making *making, json_t **out)
 {
     struct mc_call_totals totals;
     int rc = mc_judge_calls_total(making->store, making->run->id, &totals, making->err);
-    *out = rc == 0 && totals.calls > 0
-               ? json_pack("{sI so so}", "calls", (json_int_t)totals.calls, "usage", mc_usage_json(&totals.usage),
-                           "cost_usd", cost_json(totals.cost_usd))
-               : json_null();
+    *out = rc == 0 && totals.calls > 0 ? json_pack("{sI so so}", "calls", (json_int_t)totals.calls, "usage",
+                                                   mc_usage_json(&totals.usage), "cost_usd", cost_json(totals.cost_usd))
+                                       : json_null();
     return rc;
 }
 

@@ -16,8 +16,8 @@
 int mc_results_make(struct mc_store *store, const struct mc_stored_run *run, const struct mc_time *as_of,
                     json_t **report, struct mc_err *err) MC_CHECKED;
 
-/* Makes the report as it is now and writes runs/<id>/report.json and report.md; *path is that of report.md. `report` and
- * `path` may be NULL. */
+/* Makes the report as it is now and writes runs/<id>/report.json and report.md; *path is that of report.md. `report`
+ * and `path` may be NULL. */
 int mc_results_write(struct mc_store *store, const struct mc_stored_run *run, json_t **report, char **path,
                      struct mc_err *err) MC_CHECKED;
 

@@ -58,10 +58,10 @@ static int add(struct mc_store *store, const struct mc_review *review, const str
                                      .grading = -1};
     rc = mc_revisions_add(store, &row, err);
     if (rc == 0) {
-        *out = json_pack("{ss ss sI sI ss ss ss ss ss}", "answer", id->id, "slot", review->slot, "revision",
-                         (json_int_t)added->number, "replaces", (json_int_t)added->replaces, "from",
-                         mc_verdict_name(from), "to", mc_verdict_name(added->verdict), "by", added->by, "reason",
-                         added->reason, "at", now.text);
+        *out =
+            json_pack("{ss ss sI sI ss ss ss ss ss}", "answer", id->id, "slot", review->slot, "revision",
+                      (json_int_t)added->number, "replaces", (json_int_t)added->replaces, "from", mc_verdict_name(from),
+                      "to", mc_verdict_name(added->verdict), "by", added->by, "reason", added->reason, "at", now.text);
     }
     return rc;
 }

@@ -143,12 +143,11 @@ int mc_rubrics_find(struct mc_rubrics *rubrics, const char *life, const char *ch
         mc_fail(err, MC_INPUT, "the life %s has no checkpoint \"%s\"", life, checkpoint);
         return mc_hint(err, "checkpoints.jsonl of the life lists them");
     }
-    *out = (struct mc_ruled){.life = &entry->ruled,
-                             .asked = *found,
-                             .rubric = mc_rubric_find(&entry->ruled.rubric, checkpoint),
-                             .context = {.zone = entry->ruled.life->zone,
-                                         .asked_at = (*found)->at,
-                                         .question = (*found)->question}};
+    *out = (struct mc_ruled){
+        .life = &entry->ruled,
+        .asked = *found,
+        .rubric = mc_rubric_find(&entry->ruled.rubric, checkpoint),
+        .context = {.zone = entry->ruled.life->zone, .asked_at = (*found)->at, .question = (*found)->question}};
     if (!out->rubric) {
         mc_fail(err, MC_INPUT, "the rubric of the life %s says nothing of the checkpoint %s", life, checkpoint);
         return mc_hint(err, "\"memcal corpus validate\" names what it lacks");

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "run/judge.h"
 
-enum { RUNFILE_MAX = 1 << 20, HARNESSES_MAX = 100 };
+enum { RUNFILE_MAX = 1 << 20, HARNESSES_MAX = 100, SECRETS_MAX = 100 };
 
 char *mc_model_source(const struct mc_model *model)
 {
@@ -24,35 +24,58 @@ char *mc_manifest_path(const char *from, const char *folder, const char *name)
     return mc_strf("%s/../%s/%s.yaml", dir, folder, name);
 }
 
+/* What each kind of upstream has; a key of another kind would be without effect, and is refused. */
+static const char *const openai_keys[] = {"kind", "base_url", "secret", "network", NULL};
+static const char *const script_keys[] = {"kind", "name", "network", NULL};
+static const char *const replay_keys[] = {"kind", "network", NULL};
+
+static int read_openai(const struct mc_view *upstream, struct mc_model *out, struct mc_err *err)
+{
+    int rc = mc_only_keys(upstream, openai_keys, err);
+    rc = rc ? rc : mc_read_string(upstream, "base_url", MC_REQUIRED, &out->base_url, err);
+    rc = rc ? rc : mc_read_id(upstream, "secret", MC_OPTIONAL, &out->secret, err);
+    if (rc == 0 && !mc_starts_with(out->base_url, "http://") && !mc_starts_with(out->base_url, "https://")) {
+        rc = mc_view_fail(upstream, err, "\"base_url\" must start with http:// or https://");
+    }
+    return rc;
+}
+
+static int read_script(const struct mc_view *upstream, struct mc_model *out, struct mc_err *err)
+{
+    static const char *const scripts[] = {"extractive", "redteam", NULL};
+    int script = 0;
+    int rc = mc_only_keys(upstream, script_keys, err);
+    rc = rc ? rc : mc_read_choice(upstream, "name", MC_OPTIONAL, scripts, &script, err);
+    out->script = scripts[script];
+    return rc;
+}
+
 static int read_upstream(const struct mc_view *model, struct mc_model *out, struct mc_err *err)
 {
-    static const char *const keys[] = {"kind", "name", "base_url", "secret", "network", NULL};
     static const char *const networks[] = {"none", "default", "host", NULL};
     struct mc_view upstream;
     int kind = 0;
     int rc = mc_read_object(model, "upstream", MC_REQUIRED, &upstream, err);
-    rc = rc ? rc : mc_only_keys(&upstream, keys, err);
     rc = rc ? rc : mc_read_choice(&upstream, "kind", MC_REQUIRED, mc_upstream_kind_names, &kind, err);
     if (rc != 0) {
         return rc;
     }
     out->kind = (enum mc_upstream_kind)kind;
-    int network = out->kind == MC_UPSTREAM_OPENAI ? 1 : 0;
-    rc = mc_read_choice(&upstream, "network", MC_OPTIONAL, networks, &network, err);
+    int network = 0;
+    switch (out->kind) {
+    case MC_UPSTREAM_OPENAI:
+        network = 1;
+        rc = read_openai(&upstream, out, err);
+        break;
+    case MC_UPSTREAM_SCRIPT:
+        rc = read_script(&upstream, out, err);
+        break;
+    case MC_UPSTREAM_REPLAY:
+        rc = mc_only_keys(&upstream, replay_keys, err);
+        break;
+    }
+    rc = rc ? rc : mc_read_choice(&upstream, "network", MC_OPTIONAL, networks, &network, err);
     out->network = networks[network];
-    if (rc == 0 && out->kind == MC_UPSTREAM_OPENAI) {
-        rc = mc_read_string(&upstream, "base_url", MC_REQUIRED, &out->base_url, err);
-        rc = rc ? rc : mc_read_id(&upstream, "secret", MC_OPTIONAL, &out->secret, err);
-        if (rc == 0 && !mc_starts_with(out->base_url, "http://") && !mc_starts_with(out->base_url, "https://")) {
-            rc = mc_view_fail(&upstream, err, "\"base_url\" must start with http:// or https://");
-        }
-    }
-    static const char *const scripts[] = {"extractive", "redteam", NULL};
-    int script = 0;
-    if (rc == 0 && out->kind == MC_UPSTREAM_SCRIPT) {
-        rc = mc_read_choice(&upstream, "name", MC_OPTIONAL, scripts, &script, err);
-        out->script = scripts[script];
-    }
     return rc;
 }
 
@@ -111,9 +134,12 @@ static int read_models(const struct mc_view *root, struct mc_runfile *out, struc
     json_t *value;
     json_object_foreach ((json_t *)(uintptr_t)many.value, key, value) {
         struct mc_view view = mc_view_member(&many, key);
-        if (rc == 0) {
-            rc = read_model(&view, key, &out->models[out->model_count++], err);
+        if (rc == 0 && !mc_is_name(key)) {
+            rc = mc_view_fail(&view, err, "a model's name must be letters, digits, \".\", \"_\" or \"-\"");
+        } else if (rc == 0 && one.value && mc_streq(key, "default")) {
+            rc = mc_view_fail(&view, err, "\"model\" is the one called \"default\" already");
         }
+        rc = rc ? rc : read_model(&view, key, &out->models[out->model_count++], err);
     }
     return rc;
 }
@@ -130,7 +156,14 @@ static int read_budget(const struct mc_view *root, struct mc_runfile *out, struc
         return rc;
     }
     rc = mc_only_keys(&budget, keys, err);
-    rc = rc ? rc : mc_read_number(&budget, "usd", MC_OPTIONAL, &out->budget_usd, err);
+    double usd = 0;
+    rc = rc ? rc : mc_read_number(&budget, "usd", MC_OPTIONAL, &usd, err);
+    if (rc == 0 && usd < 0) {
+        rc = mc_view_fail(&budget, err, "\"usd\" must not be negative");
+    }
+    if (rc == 0 && mc_view_member(&budget, "usd").value) {
+        out->budget_usd = usd;
+    }
     rc = rc ? rc : mc_read_int(&budget, "tokens", MC_OPTIONAL, 0, INT64_MAX, &out->budget_tokens, err);
     return rc ? rc : mc_read_int(&budget, "wall_s", MC_OPTIONAL, 1, 31536000, &out->budget_wall_s, err);
 }
@@ -147,6 +180,23 @@ static int read_retries(const struct mc_view *root, struct mc_runfile *out, stru
     return rc ? rc : mc_read_int(&retries, "infrastructure", MC_OPTIONAL, 0, 100, &out->infrastructure_retries, err);
 }
 
+/* As environments have them; a name stands in the place of its secret, so it must not break any text. */
+static int is_variable(const char *name)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+    size_t length = strspn(name, letters);
+    return length >= 1 && length <= 100 && !name[length] && !(name[0] >= '0' && name[0] <= '9');
+}
+
+static int is_listed(const struct mc_runfile *runfile, const char *name)
+{
+    size_t i = 0;
+    while (runfile->secrets[i] && !mc_streq(runfile->secrets[i], name)) {
+        i++;
+    }
+    return runfile->secrets[i] != NULL;
+}
+
 static int read_secrets(const struct mc_view *root, struct mc_runfile *out, struct mc_err *err)
 {
     struct mc_view list;
@@ -155,20 +205,25 @@ static int read_secrets(const struct mc_view *root, struct mc_runfile *out, stru
         return rc;
     }
     size_t count = mc_view_count(&list);
+    if (count > SECRETS_MAX) {
+        return mc_view_fail(&list, err, "has %zu items, at most %d are allowed", count, SECRETS_MAX);
+    }
     out->secrets = mc_alloc(count + 1, sizeof *out->secrets);
     for (size_t i = 0; rc == 0 && i < count; i++) {
         struct mc_view item = mc_view_item(&list, i);
-        rc = mc_view_string(&item, &out->secrets[i], err);
+        const char *name = NULL;
+        rc = mc_view_string(&item, &name, err);
+        if (rc == 0 && !is_variable(name)) {
+            rc = mc_view_fail(&item, err, "must be the name of an environment variable: letters, digits and \"_\"");
+        } else if (rc == 0 && is_listed(out, name)) {
+            rc = mc_view_fail(&item, err, "\"%s\" stands here twice", name);
+        }
+        out->secrets[i] = rc == 0 ? name : NULL;
     }
     for (size_t i = 0; rc == 0 && i < out->model_count; i++) {
-        const char *wanted = out->models[i].secret;
-        int listed = !wanted;
-        for (size_t j = 0; j < count; j++) {
-            listed |= mc_streq(out->secrets[j], wanted);
-        }
-        if (!listed) {
+        if (out->models[i].secret && !is_listed(out, out->models[i].secret)) {
             rc = mc_view_fail(root, err, "the model \"%s\" uses the secret %s, which \"secrets\" does not name",
-                              out->models[i].key, wanted);
+                              out->models[i].key, out->models[i].secret);
         }
     }
     return rc;
@@ -198,7 +253,8 @@ void mc_entrant_release(struct mc_entrant *entrant)
     entrant->has_provider = 0;
 }
 
-static int choose_model(const struct mc_runfile *runfile, struct mc_entrant *entrant, struct mc_err *err)
+static int choose_model(const struct mc_runfile *runfile, const struct mc_view *item, struct mc_entrant *entrant,
+                        struct mc_err *err)
 {
     for (size_t i = 0; i < runfile->model_count; i++) {
         if (mc_streq(runfile->models[i].key, entrant->harness.model)) {
@@ -206,8 +262,8 @@ static int choose_model(const struct mc_runfile *runfile, struct mc_entrant *ent
             return 0;
         }
     }
-    mc_fail(err, MC_INPUT, "%s: the harness %s wants the model \"%s\", which the run file does not name", runfile->path,
-            entrant->harness.name, entrant->harness.model);
+    mc_view_fail(item, err, "the harness %s wants the model \"%s\", which the run file does not name",
+                 entrant->harness.name, entrant->harness.model);
     return mc_hint(err, "add it under \"models\", or set the harness's \"model\" to one that is there");
 }
 
@@ -234,10 +290,10 @@ static int read_entrants(const struct mc_view *root, struct mc_runfile *out, str
         rc = mc_entrant_load(path, &out->entrants[i], err);
         if (rc != 0) {
             MC_AUTOFREE char *place = mc_view_place(&item);
-            return mc_wrap(err, "%s", place);
+            return mc_wrap_place(err, place);
         }
         out->entrant_count++;
-        rc = choose_model(out, &out->entrants[i], err);
+        rc = choose_model(out, &item, &out->entrants[i], err);
         for (size_t j = 0; rc == 0 && j < i; j++) {
             if (mc_streq(out->entrants[j].harness.name, out->entrants[i].harness.name)) {
                 rc = mc_view_fail(&item, err, "the harness \"%s\" stands here twice", out->entrants[i].harness.name);
@@ -290,7 +346,7 @@ static int read_fields(const struct mc_view *root, struct mc_runfile *out, struc
     const char *corpus = NULL;
     int rc = mc_view_is_object(root, err);
     rc = rc ? rc : mc_only_keys(root, keys, err);
-    rc = rc ? rc : mc_read_id(root, "name", MC_OPTIONAL, &out->name, err);
+    rc = rc ? rc : mc_read_name(root, "name", MC_OPTIONAL, &out->name, err);
     rc = rc ? rc : mc_read_string(root, "corpus", MC_REQUIRED, &corpus, err);
     rc = rc ? rc : mc_read_int(root, "repetitions", MC_OPTIONAL, 1, 10000, &out->repetitions, err);
     rc = rc ? rc : mc_read_int(root, "jobs", MC_OPTIONAL, 1, 256, &out->jobs, err);

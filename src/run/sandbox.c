@@ -136,7 +136,6 @@ static void plan_sidecar(struct mc_sandbox *sandbox, const struct mc_image *imag
     spec->image = mc_pool_strdup(&sandbox->pool, image->id);
     spec->entrypoint = entrypoint;
     spec->cmd = cmd;
-    spec->network = sandbox->entrant->model ? sandbox->entrant->model->network : "none";
     spec->memory = (int64_t)256 << 20;
     struct mounts mounts = {.count = 0};
     mount(&mounts, sandbox, MC_VOLUME_BIN, "/memcal/bin", FILL);
@@ -151,6 +150,8 @@ static void plan_sidecar(struct mc_sandbox *sandbox, const struct mc_image *imag
     mount(&mounts, sandbox, MC_VOLUME_NET_PROVIDER, "/memcal/fresh/net-provider", FILL);
     mount(&mounts, sandbox, MC_VOLUME_OUT_PROVIDER, "/memcal/fresh/out-provider", FILL);
     finish(sandbox, spec, MC_SIDECAR, &mounts);
+    /* The only one that may have a network, where its upstream needs one; set last, as being confined takes it away. */
+    spec->network = sandbox->entrant->model ? sandbox->entrant->model->network : "none";
 }
 
 static void plan_provider(struct mc_sandbox *sandbox, const struct mc_image *image, const char *timezone)

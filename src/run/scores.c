@@ -102,12 +102,10 @@ static int read_value(const struct mc_view *view, struct mc_score_record *score,
 
 static int take(struct importing *importing, const struct mc_view *view, struct mc_err *err)
 {
-    static const char *const keys[] = {"trial", "life",  "harness", "repetition", "checkpoint", "slot", "verdict",
-                                       "score", "by",    "reason",  NULL};
-    struct mc_score_record score = {.run = importing->run->id,
-                                    .source = importing->source,
-                                    .file = importing->file.hex,
-                                    .line = importing->line};
+    static const char *const keys[] = {"trial",   "life",  "harness", "repetition", "checkpoint", "slot",
+                                       "verdict", "score", "by",      "reason",     NULL};
+    struct mc_score_record score = {
+        .run = importing->run->id, .source = importing->source, .file = importing->file.hex, .line = importing->line};
     MC_AUTOANSWERID struct mc_answer_id id = {.id = NULL};
     MC_AUTOFREE char *trial = NULL;
     int rc = mc_view_is_object(view, err);

@@ -20,7 +20,9 @@ int mc_secrets_read(struct mc_secrets *secrets, const char *const *names, struct
                            " what is recorded",
                            names[i]);
         }
-        json_object_set_new(secrets->values, names[i], json_string(value));
+        if (json_object_set_new(secrets->values, names[i], json_string(value)) != 0) {
+            return mc_fail(err, MC_INPUT, "the secret %s is not UTF-8 text", names[i]);
+        }
     }
     return 0;
 }

@@ -69,8 +69,8 @@ int mc_stored_run_load(struct mc_store *store, const char *given, struct mc_stor
 
 void mc_stored_run_release(struct mc_stored_run *run)
 {
-    char *const texts[] = {run->id,        run->name,           run->state, run->created, run->ended,
-                           run->isolation, run->manifest_digest, run->corpus};
+    char *const texts[] = {run->id,    run->name,      run->state,           run->created,
+                           run->ended, run->isolation, run->manifest_digest, run->corpus};
     for (size_t i = 0; i < MC_COUNT(texts); i++) {
         free(texts[i]);
     }

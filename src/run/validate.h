@@ -1,5 +1,6 @@
 /*
- * A corpus checked as a whole, in one pass: its files by corpus/, and every rubric also by the grader that will read it.
+ * A corpus checked as a whole, in one pass: its files by corpus/, and every rubric also by the grader that will read
+ * it.
  *
  * Ownership: the collector is the caller's.
  */

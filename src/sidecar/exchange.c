@@ -71,6 +71,14 @@ void mc_exchange_note(struct mc_exchange *x, const char *text)
     }
 }
 
+int mc_exchange_record(struct mc_exchange *x, const void *bytes, size_t length, struct mc_err *err)
+{
+    if (!x->recording) {
+        x->recording = mc_recording_begin(x->parts->recorder, err);
+    }
+    return x->recording ? mc_recording_add(x->recording, bytes, length, err) : err->code;
+}
+
 void mc_exchange_violation(struct mc_exchange *x, enum mc_rule rule, const char *detail)
 {
     struct mc_err err;
@@ -94,12 +102,12 @@ int mc_exchange_forbidden(struct mc_exchange *x)
 void mc_exchange_tell(struct mc_exchange *x)
 {
     struct mc_err err;
-    struct mc_recorded response;
+    struct mc_recorded response = {.bytes = 0};
     if (x->told || x->call == 0) {
         return;
     }
     x->told = 1;
-    int rc = x->recording ? 0 : mc_recording_begin(x->parts->recorder, &x->recording, &err);
+    int rc = mc_exchange_record(x, "", 0, &err);
     rc = rc != 0 ? rc : mc_recording_end(mc_steal(&x->recording), &response, &err);
     const char *model = json_string_value(json_object_get(x->json, "model"));
     const struct mc_usage *usage = &x->watch.usage;
@@ -181,8 +189,7 @@ enum MHD_Result mc_exchange_fail(struct mc_exchange *x, int status, const char *
     x->status = status;
     if (x->call) {
         mc_exchange_note(x, message);
-        if (!x->recording && mc_recording_begin(x->parts->recorder, &x->recording, &err) == 0 &&
-            mc_recording_add(x->recording, body, strlen(body), &err) != 0) {
+        if (!x->recording && mc_exchange_record(x, body, strlen(body), &err) != 0) {
             mc_exchange_note(x, err.text);
         }
         mc_exchange_tell(x);
@@ -275,7 +282,7 @@ static int read_whole(struct mc_exchange *x, struct mc_buf *body, struct mc_err 
         }
         x->first_byte_ms = x->first_byte_ms < 0 ? mc_exchange_elapsed(x) : x->first_byte_ms;
         mc_buf_advance(body, length);
-        rc = mc_recording_add(x->recording, room, length, err);
+        rc = mc_exchange_record(x, room, length, err);
         if (rc != 0) {
             return rc;
         }
@@ -343,8 +350,7 @@ static enum MHD_Result ask(struct mc_exchange *x)
         x->watch.only_report = mc_streq(x->upstream, "script/redteam") &&
                                json_is_true(json_object_get(x->parts->initialize->config, "pass_forbidden"));
     }
-    if (mc_upstream_ask(x->parts->upstream, &question, x->until, &x->answer, &err) != 0 ||
-        mc_recording_begin(x->parts->recorder, &x->recording, &err) != 0) {
+    if (mc_upstream_ask(x->parts->upstream, &question, x->until, &x->answer, &err) != 0) {
         return upstream_failed(x, &err);
     }
     x->status = x->answer->status;

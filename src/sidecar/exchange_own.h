@@ -57,6 +57,9 @@ double mc_exchange_elapsed(const struct mc_exchange *exchange);
 /* The first error is the one that is told. */
 void mc_exchange_note(struct mc_exchange *exchange, const char *text);
 
+/* Adds to the recording of the response: what the upstream said, or else what the gateway itself answered. */
+int mc_exchange_record(struct mc_exchange *exchange, const void *bytes, size_t length, struct mc_err *err) MC_CHECKED;
+
 void mc_exchange_violation(struct mc_exchange *exchange, enum mc_rule rule, const char *detail);
 /* Tells of a forbidden tool call, once. True where the reply must not pass. */
 int mc_exchange_forbidden(struct mc_exchange *exchange);

@@ -1,4 +1,3 @@
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,17 +39,27 @@ struct pile {
 
 /* ---- Collecting lines ---- */
 
-/* The first ISO date in a text: "2026-08-07", with the time after it where there is one. */
+/* True where `text` begins with a date: "2026-08-07". */
+static int is_date(const char *text)
+{
+    static const char shape[] = "dddd-dd-dd";
+    for (size_t i = 0; shape[i]; i++) {
+        int digit = text[i] >= '0' && text[i] <= '9';
+        if (shape[i] == 'd' ? !digit : text[i] != shape[i]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The first date in a text, with the time after it where there is one; "" where there is none. */
 static char *date_in(const char *text)
 {
-    for (const char *p = text; *p; p++) {
-        int year = 0;
-        int month = 0;
-        int day = 0;
-        int used = 0;
-        if (*p >= '1' && *p <= '2' && sscanf(p, "%4d-%2d-%2d%n", &year, &month, &day, &used) == 3 && used == 10) {
-            size_t more = strspn(p + used, "T:0123456789");
-            return mc_strndup(p, (size_t)used + (p[used] == 'T' ? more : 0));
+    enum { DATE = 10 };
+    for (; *text; text++) {
+        if (is_date(text)) {
+            size_t time = text[DATE] == 'T' ? strspn(text + DATE, "T:0123456789") : 0;
+            return mc_strndup(text, DATE + time);
         }
     }
     return mc_strdup("");
@@ -92,7 +101,7 @@ static char *date_of_object(const json_t *object)
 {
     const char *key;
     json_t *member;
-    json_object_foreach ((json_t *)(uintptr_t)object, key, member) {
+    json_object_foreach ((json_t *)object, key, member) {
         const char *text = json_string_value(member);
         if (text && strlen(text) <= 40) {
             char *date = date_in(text);
@@ -117,12 +126,12 @@ static void add_json(struct pile *pile, const json_t *value, const char *date, i
     if (json_is_string(value)) {
         add_lines(pile, json_string_value(value), date);
     } else if (json_is_array(value)) {
-        json_array_foreach ((json_t *)(uintptr_t)value, i, inner) {
+        json_array_foreach ((json_t *)value, i, inner) {
             add_json(pile, inner, date, depth + 1);
         }
     } else if (json_is_object(value)) {
         MC_AUTOFREE char *own = date_of_object(value);
-        json_object_foreach ((json_t *)(uintptr_t)value, key, inner) {
+        json_object_foreach ((json_t *)value, key, inner) {
             add_json(pile, inner, own ? own : date, depth + 1);
         }
     }
@@ -180,7 +189,7 @@ static void collect(const json_t *messages, size_t asked, struct pile *pile)
 {
     size_t i;
     json_t *message;
-    json_array_foreach ((json_t *)(uintptr_t)messages, i, message) {
+    json_array_foreach ((json_t *)messages, i, message) {
         MC_AUTOFREE char *text = mc_message_text(message);
         if (mc_message_is(message, "tool")) {
             add_result(pile, text);

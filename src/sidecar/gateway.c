@@ -67,14 +67,15 @@ static int listen_at(const char *path, int *out, struct mc_err *err)
                        sizeof address.sun_path - 1);
     }
     memcpy(address.sun_path, path, strlen(path));
-    MC_AUTOCLOSE int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     unlink(path); /* left by an earlier life of this process */
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || chmod(path, 0666) != 0 ||
         listen(fd, MC_GATEWAY_CONNECTIONS_MAX) != 0) {
-        return mc_fail_errno(err, errno, "listening on the gateway's socket %s", path);
+        mc_fail_errno(err, errno, "listening on the gateway's socket %s", path);
+        mc_close_at(&fd);
+        return err->code;
     }
     *out = fd;
-    fd = -1;
     return 0;
 }
 

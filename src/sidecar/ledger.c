@@ -15,7 +15,7 @@ static int check_prices(const json_t *prices, struct mc_err *err)
     struct mc_view root = {.source = &source, .value = prices, .parent = &frame, .key = "prices", .index = 0};
     const char *model;
     json_t *unused;
-    json_object_foreach ((json_t *)(uintptr_t)prices, model, unused) {
+    json_object_foreach ((json_t *)prices, model, unused) {
         struct mc_view entry = mc_view_member(&root, model);
         int rc = entry.value ? mc_view_is_object(&entry, err) : mc_view_fail(&entry, err, "must be an object");
         for (size_t i = 0; rc == 0 && i < MC_COUNT(classes); i++) {

@@ -78,7 +78,7 @@ static void give_multi(struct openai *openai, CURLM *multi)
 
 /* ---- One transfer ---- */
 
-static size_t on_body(char *bytes, size_t size, size_t count, void *payload)
+static size_t on_body(const char *bytes, size_t size, size_t count, void *payload)
 {
     struct transfer *transfer = payload;
     size_t length = size * count;
@@ -91,7 +91,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *payload)
     return length;
 }
 
-static size_t on_header(char *bytes, size_t size, size_t count, void *payload)
+static size_t on_header(const char *bytes, size_t size, size_t count, void *payload)
 {
     struct transfer *transfer = payload;
     long status = 0;
@@ -232,7 +232,7 @@ static char *with_model(const struct openai *openai, const struct mc_ask *ask)
     if (!openai->model || mc_streq(json_string_value(json_object_get(ask->json, "model")), openai->model)) {
         return NULL;
     }
-    MC_AUTOJSON json_t *changed = json_copy((json_t *)(uintptr_t)ask->json);
+    MC_AUTOJSON json_t *changed = json_copy((json_t *)ask->json);
     json_object_set_new(changed, "model", json_string(openai->model));
     return mc_json_text(changed);
 }

@@ -51,12 +51,13 @@ void mc_recorder_release(struct mc_recorder *recorder)
     recorder->dir = NULL;
 }
 
-int mc_recording_begin(const struct mc_recorder *recorder, struct mc_recording **out, struct mc_err *err)
+struct mc_recording *mc_recording_begin(const struct mc_recorder *recorder, struct mc_err *err)
 {
     MC_AUTOFREE char *temporary = mc_strf("%s/%sXXXXXX", recorder->dir, unfinished);
     int fd = mkostemp(temporary, O_CLOEXEC);
     if (fd < 0) {
-        return mc_fail_errno(err, errno, "recording a body in %s", recorder->dir);
+        mc_fail_errno(err, errno, "recording a body in %s", recorder->dir);
+        return NULL;
     }
     struct mc_recording *recording = mc_alloc(1, sizeof *recording);
     recording->recorder = recorder;
@@ -65,8 +66,7 @@ int mc_recording_begin(const struct mc_recorder *recorder, struct mc_recording *
     recording->sha = mc_sha256_begin();
     recording->temporary = mc_steal(&temporary);
     recording->fd = fd;
-    *out = recording;
-    return 0;
+    return recording;
 }
 
 /* Writes what has been cleared of secrets. */
@@ -143,10 +143,14 @@ int mc_recording_end(struct mc_recording *recording, struct mc_recorded *out, st
 int mc_record(const struct mc_recorder *recorder, const void *bytes, size_t length, struct mc_recorded *out,
               struct mc_err *err)
 {
-    struct mc_recording *recording = NULL;
-    int rc = mc_recording_begin(recorder, &recording, err);
-    if (rc == 0 && (rc = mc_recording_add(recording, bytes, length, err)) != 0) {
-        mc_recording_abandon(recording);
+    struct mc_recording *recording = mc_recording_begin(recorder, err);
+    if (!recording) {
+        return err->code;
     }
-    return rc != 0 ? rc : mc_recording_end(recording, out, err);
+    int rc = mc_recording_add(recording, bytes, length, err);
+    if (rc != 0) {
+        mc_recording_abandon(recording);
+        return rc;
+    }
+    return mc_recording_end(recording, out, err);
 }

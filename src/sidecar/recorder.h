@@ -32,7 +32,8 @@ struct mc_recorded {
 
 struct mc_recording;
 
-int mc_recording_begin(const struct mc_recorder *recorder, struct mc_recording **out, struct mc_err *err) MC_CHECKED;
+/* NULL with *err where it cannot be begun. */
+struct mc_recording *mc_recording_begin(const struct mc_recorder *recorder, struct mc_err *err) MC_CHECKED;
 int mc_recording_add(struct mc_recording *recording, const void *bytes, size_t length, struct mc_err *err) MC_CHECKED;
 int mc_recording_end(struct mc_recording *recording, struct mc_recorded *out, struct mc_err *err) MC_CHECKED;
 void mc_recording_abandon(struct mc_recording *recording); /* NULL allowed */

@@ -37,7 +37,7 @@ char *mc_message_text(const json_t *message)
     struct mc_buf text = MC_BUF_OWN;
     size_t i;
     json_t *part;
-    json_array_foreach ((json_t *)(uintptr_t)content, i, part) {
+    json_array_foreach ((json_t *)content, i, part) {
         const char *piece = json_string_value(json_object_get(part, "text"));
         if (piece) {
             mc_buf_putf(&text, "%s%s", text.len ? "\n" : "", piece);
@@ -65,6 +65,11 @@ static json_int_t tokens_in(size_t bytes)
     return (json_int_t)((bytes + 3) / 4);
 }
 
+static size_t length_of(const char *text)
+{
+    return text ? strlen(text) : 0;
+}
+
 static size_t json_size(const json_t *value)
 {
     if (!value) {
@@ -78,7 +83,7 @@ static json_t *usage_of(const json_t *request, const struct mc_move *move)
 {
     json_int_t prompt = tokens_in(json_size(json_object_get(request, "messages"))) +
                         tokens_in(json_size(json_object_get(request, "tools")));
-    json_int_t completion = tokens_in(move->text ? strlen(move->text) : strlen(move->tool) + strlen(move->arguments));
+    json_int_t completion = tokens_in(length_of(move->text) + length_of(move->tool) + length_of(move->arguments));
     return json_pack("{s:I, s:I, s:I, s:{s:i}, s:{s:i}}", "prompt_tokens", prompt, "completion_tokens", completion,
                      "total_tokens", prompt + completion, "prompt_tokens_details", "cached_tokens", 0,
                      "completion_tokens_details", "reasoning_tokens", 0);

@@ -49,7 +49,7 @@ static const char *query_parameter(const json_t *properties, const json_t *requi
     size_t i;
     json_t *name;
     size_t count = 0;
-    json_array_foreach ((json_t *)(uintptr_t)required, i, name) {
+    json_array_foreach ((json_t *)required, i, name) {
         if (is_free_text(json_object_get(properties, json_string_value(name)))) {
             only = json_string_value(name);
             count++;
@@ -60,7 +60,7 @@ static const char *query_parameter(const json_t *properties, const json_t *requi
     }
     const char *key;
     json_t *schema;
-    json_object_foreach ((json_t *)(uintptr_t)properties, key, schema) {
+    json_object_foreach ((json_t *)properties, key, schema) {
         if (is_free_text(schema)) {
             only = key;
             count++;
@@ -75,7 +75,7 @@ static const char *search_action(const json_t *choices)
     for (size_t word = 0; search_words[word]; word++) {
         size_t i;
         json_t *choice;
-        json_array_foreach ((json_t *)(uintptr_t)choices, i, choice) {
+        json_array_foreach ((json_t *)choices, i, choice) {
             if (contains_word(json_string_value(choice), search_words[word])) {
                 return json_string_value(choice);
             }
@@ -122,7 +122,7 @@ static json_t *arguments_for(const json_t *function, const char *query)
     }
     size_t i;
     json_t *item;
-    json_array_foreach ((json_t *)(uintptr_t)required, i, item) {
+    json_array_foreach ((json_t *)required, i, item) {
         const char *key = json_string_value(item);
         if (!key || json_object_get(arguments, key)) {
             continue;
@@ -156,7 +156,7 @@ int mc_find_search(const json_t *tools, const char *query, char **tool, char **a
     const char *name = NULL;
     size_t i;
     json_t *item;
-    json_array_foreach ((json_t *)(uintptr_t)tools, i, item) {
+    json_array_foreach ((json_t *)tools, i, item) {
         const json_t *function = json_object_get(item, "function");
         int value = rank(function);
         json_t *filled = value > best ? arguments_for(function, query) : NULL;

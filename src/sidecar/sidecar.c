@@ -102,7 +102,7 @@ static int learn_secrets(struct sidecar *s, struct mc_err *err)
     const char *name;
     json_t *value;
     mc_wipe(s->lines.bytes.data, s->lines.taken); /* the line itself */
-    json_object_foreach ((json_t *)(uintptr_t)s->secrets.secrets, name, value) {
+    json_object_foreach ((json_t *)s->secrets.secrets, name, value) {
         if (!mc_redactor_add(s->redactor, name, json_string_value(value))) {
             return mc_fail(err, MC_INPUT, "the secret %s is shorter than 6 bytes: it could not be kept out of records",
                            name);
@@ -115,8 +115,8 @@ static void forget_secrets(struct sidecar *s)
 {
     const char *name;
     json_t *value;
-    json_object_foreach ((json_t *)(uintptr_t)s->secrets.secrets, name, value) {
-        mc_wipe((char *)(uintptr_t)json_string_value(value), json_string_length(value));
+    json_object_foreach ((json_t *)s->secrets.secrets, name, value) {
+        mc_wipe((char *)json_string_value(value), json_string_length(value));
     }
     mc_command_release(&s->secrets);
 }
@@ -260,7 +260,7 @@ static int set_clock(struct sidecar *s, const struct mc_clock_set *set, struct m
 static int follow(struct sidecar *s, struct mc_err *err)
 {
     for (;;) {
-        struct mc_command command;
+        struct mc_command command = {.json = NULL};
         int rc = next_command(s, &command, err);
         if (rc != 1) {
             return rc;

@@ -128,7 +128,7 @@ static void pull(struct mc_exchange *x)
     }
     if (rc == 0) {
         x->first_byte_ms = x->first_byte_ms < 0 ? mc_exchange_elapsed(x) : x->first_byte_ms;
-        rc = mc_recording_add(x->recording, piece, length, &err);
+        rc = mc_exchange_record(x, piece, length, &err);
         mc_sse_feed(&x->sse, piece, length);
     }
     struct mc_sse_event event;

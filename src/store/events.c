@@ -15,8 +15,15 @@ struct mc_events {
     char *path;
     int fd;
     json_int_t seq;
+    off_t end; /* of the last whole line */
     const struct mc_redactor *redactor;
 };
+
+/* Cuts off what follows the last whole line. */
+static int cut(const struct mc_events *events, struct mc_err *err)
+{
+    return ftruncate(events->fd, events->end) == 0 ? 0 : mc_fail_errno(err, errno, "mending %s", events->path);
+}
 
 /* Counts the whole lines and cuts what follows the last of them. */
 static int recover(struct mc_events *events, struct mc_err *err)
@@ -40,10 +47,8 @@ static int recover(struct mc_events *events, struct mc_err *err)
         }
         end += n;
     }
-    if (whole != end && ftruncate(events->fd, whole) != 0) {
-        return mc_fail_errno(err, errno, "mending %s", events->path);
-    }
-    return 0;
+    events->end = whole;
+    return whole == end ? 0 : cut(events, err);
 }
 
 int mc_events_open(struct mc_store *store, const char *run, const struct mc_redactor *redactor, struct mc_events **out,
@@ -96,6 +101,12 @@ int mc_events_add(struct mc_events *events, const char *type, json_t *data, stru
     int rc = mc_fs_write_all(events->fd, out.data, out.len, events->path, err);
     if (rc == 0) {
         events->seq++;
+        events->end += (off_t)out.len;
+        return 0;
+    }
+    struct mc_err second;
+    if (cut(events, &second) != 0) {
+        mc_hint(err, "%s", second.text); /* the part that stays is cut off when the log is opened again */
     }
     return rc;
 }

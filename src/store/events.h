@@ -2,8 +2,8 @@
  * A run's event log: runs/<id>/events.jsonl, one JSON object a line, as events arrive.
  *
  * Each line has `seq` (counts from 1), `at` (real time, UTC), `type` and what the event adds. A line is written whole
- * with one write; mc_events_flush() makes everything so far survive a power cut. A torn last line, which only a crash
- * can leave, is cut off when the log is opened again.
+ * with one write, and what a full disk took of it is cut off again; mc_events_flush() makes everything so far survive a
+ * power cut. A torn last line, which only a crash can leave, is cut off when the log is opened again.
  *
  * Ownership: mc_events_open() allocates, mc_events_close() frees.
  */

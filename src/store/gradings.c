@@ -32,9 +32,9 @@ int mc_gradings_list(struct mc_store *store, const char *run,
                      struct mc_err *err)
 {
     MC_AUTOROWS struct mc_rows rows;
-    int rc = mc_sql_query(store, &rows, err,
-                          "SELECT id, run, number, rules, judge, at FROM gradings WHERE run = ? ORDER BY number", "s",
-                          run);
+    int rc =
+        mc_sql_query(store, &rows, err,
+                     "SELECT id, run, number, rules, judge, at FROM gradings WHERE run = ? ORDER BY number", "s", run);
     while (rc == 0 && (rc = mc_rows_next(&rows, err)) == 1) {
         struct mc_grading_record grading = {mc_row_int(&rows, 0),  mc_row_text(&rows, 1), mc_row_int(&rows, 2),
                                             mc_row_text(&rows, 3), mc_row_text(&rows, 4), mc_row_text(&rows, 5)};
@@ -59,9 +59,9 @@ int mc_grades_find(struct mc_store *store, int64_t grading, const char *attempt,
                    struct mc_digest *grade, struct mc_err *err)
 {
     MC_AUTOROWS struct mc_rows rows;
-    int rc = mc_sql_query(store, &rows, err,
-                          "SELECT grade FROM grades WHERE grading = ? AND attempt = ? AND checkpoint = ?", "iss",
-                          grading, attempt, checkpoint);
+    int rc =
+        mc_sql_query(store, &rows, err, "SELECT grade FROM grades WHERE grading = ? AND attempt = ? AND checkpoint = ?",
+                     "iss", grading, attempt, checkpoint);
     if (rc == 0 && (rc = mc_rows_next(&rows, err)) == 1) {
         copy_digest(grade, mc_row_text(&rows, 0));
     }
@@ -87,10 +87,11 @@ int mc_revisions_list(struct mc_store *store, const char *attempt, const char *c
                       struct mc_err *err)
 {
     MC_AUTOROWS struct mc_rows rows;
-    int rc = mc_sql_query(store, &rows, err,
-                          "SELECT attempt, checkpoint, slot, number, verdict, source, rule, reason, by, at, grading FROM"
-                          " revisions WHERE attempt = ? AND checkpoint = ? ORDER BY slot, number",
-                          "ss", attempt, checkpoint);
+    int rc =
+        mc_sql_query(store, &rows, err,
+                     "SELECT attempt, checkpoint, slot, number, verdict, source, rule, reason, by, at, grading FROM"
+                     " revisions WHERE attempt = ? AND checkpoint = ? ORDER BY slot, number",
+                     "ss", attempt, checkpoint);
     while (rc == 0 && (rc = mc_rows_next(&rows, err)) == 1) {
         struct mc_revision_record revision = {mc_row_text(&rows, 0), mc_row_text(&rows, 1), mc_row_text(&rows, 2),
                                               mc_row_int(&rows, 3),  mc_row_text(&rows, 4), mc_row_text(&rows, 5),

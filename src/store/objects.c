@@ -62,19 +62,30 @@ void mc_object_abandon(struct mc_object_writer *writer)
     free(writer);
 }
 
-/* link() cannot overwrite: an object that is there already stays, and must have the same size. */
-static int place(struct mc_object_writer *writer, const char *path, struct mc_err *err)
+/* True where the file's bytes have the digest. */
+static int is_whole(const char *path, const struct mc_digest *digest)
+{
+    MC_AUTOCLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct mc_sha256 *sha = mc_sha256_begin();
+    char bytes[65536];
+    ssize_t n;
+    while (fd >= 0 && ((n = read(fd, bytes, sizeof bytes)) > 0 || (n < 0 && errno == EINTR))) {
+        mc_sha256_add(sha, bytes, n > 0 ? (size_t)n : 0);
+    }
+    return mc_streq(mc_sha256_end(sha).hex, digest->hex);
+}
+
+/* link() cannot overwrite: an object that is there already stays where it is whole; a damaged one is replaced. */
+static int place(struct mc_object_writer *writer, const char *path, const struct mc_digest *digest, struct mc_err *err)
 {
     if (link(writer->temporary, path) == 0) {
         return 0;
     }
     if (errno == EEXIST) {
-        struct stat info;
-        if (stat(path, &info) == 0 && info.st_size == writer->size) {
+        if (is_whole(path, digest)) {
             utimensat(AT_FDCWD, path, NULL, 0); /* in use again: a sweep leaves young objects */
             return 0;
         }
-        unlink(path); /* a damaged object: replaced by the right bytes */
     } else if (errno != EPERM && errno != ENOTSUP) {
         return mc_fail_errno(err, errno, "storing %s", path);
     }
@@ -94,7 +105,7 @@ static int store_file(struct mc_object_writer *writer, const struct mc_digest *d
     int is_new = !mc_fs_is_dir(folder);
     int rc = mc_fs_mkdirs(folder, err);
     if (rc == 0) {
-        rc = place(writer, path, err);
+        rc = place(writer, path, digest, err);
     }
     if (rc == 0) {
         rc = mc_fs_sync_dir(folder, err);
@@ -115,10 +126,9 @@ static int is_stored(const struct mc_object_writer *writer, const struct mc_dige
     if (rc != 1) {
         return rc;
     }
-    struct stat info;
     MC_AUTOFREE char *path = mc_object_path(writer->store, digest->hex);
     /* In use again: a sweep leaves young objects. */
-    return stat(path, &info) == 0 && info.st_size == writer->size && utimensat(AT_FDCWD, path, NULL, 0) == 0;
+    return is_whole(path, digest) && utimensat(AT_FDCWD, path, NULL, 0) == 0;
 }
 
 int mc_object_end(struct mc_object_writer *writer, struct mc_digest *out, int64_t *size, struct mc_err *err)
@@ -157,6 +167,9 @@ int mc_object_put(struct mc_store *store, const char *kind, const void *bytes, s
 
 int mc_object_read(struct mc_store *store, const char *sha256, struct mc_buf *out, struct mc_err *err)
 {
+    if (!mc_is_digest(sha256)) {
+        return mc_fail(err, MC_INPUT, "\"%s\" is not the digest of an object", sha256);
+    }
     MC_AUTOFREE char *path = mc_object_path(store, sha256);
     int rc = mc_fs_read(path, out, err);
     if (rc != 0) {

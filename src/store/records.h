@@ -3,6 +3,7 @@
  *
  * Ownership: structs given to functions are borrowed. Lists are read through a callback; the texts that it is given
  * live until it returns. A callback returns 0 to go on, anything else to stop with that code.
+ * Changing a row that is not there is MC_NOT_FOUND ("removed" aside: what was never planned is gone too).
  * Numbers that are not known are -1 (counts), NaN (money) or NULL (texts), and stand as NULL in the database.
  */
 #pragma once
@@ -138,10 +139,9 @@ struct mc_resource_record {
 /* All of an attempt's, in one transaction, before the first of them is created. */
 int mc_resources_plan(struct mc_store *store, const struct mc_resource_record *resources, size_t count,
                       struct mc_err *err) MC_CHECKED;
-/* State and engine ID (NULL: left as it is) of several by name, in one transaction: a commit waits for the disk. */
+/* State, engine ID and facts (NULL: left as they are) of several by name, in one transaction. */
 int mc_resources_set(struct mc_store *store, const struct mc_resource_record *resources, size_t count,
                      struct mc_err *err) MC_CHECKED;
-int mc_resources_facts(struct mc_store *store, const char *name, const char *facts, struct mc_err *err) MC_CHECKED;
 int mc_resources_list(struct mc_store *store, const char *attempt,
                       int (*each)(void *payload, const struct mc_resource_record *resource), void *payload,
                       struct mc_err *err) MC_CHECKED;

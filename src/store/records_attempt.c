@@ -1,4 +1,6 @@
 /* What an attempt does and uses: stages, steps, resources. */
+#include <string.h>
+
 #include "store/records.h"
 #include "store/sql.h"
 
@@ -6,15 +8,17 @@ int mc_stages_begin(struct mc_store *store, const char *attempt, const char *nam
 {
     return mc_sql_run(store, err,
                       "INSERT INTO stages (attempt, name, status, started) VALUES (?, ?, 'started', ?)"
-                      " ON CONFLICT DO UPDATE SET status = 'started', started = excluded.started",
+                      " ON CONFLICT DO UPDATE SET status = 'started', started = excluded.started, ended = NULL,"
+                      " wall_ms = NULL, detail = NULL",
                       "sss", attempt, name, mc_store_now().text);
 }
 
 int mc_stages_end(struct mc_store *store, const char *attempt, const struct mc_stage_record *stage, struct mc_err *err)
 {
-    return mc_sql_run(
-        store, err, "UPDATE stages SET status = ?, ended = ?, wall_ms = ?, detail = ? WHERE attempt = ? AND name = ?",
-        "ssnsss", stage->status, mc_store_now().text, stage->wall_ms, stage->detail, attempt, stage->name);
+    return mc_sql_change(
+        store, err, "stage",
+        "UPDATE stages SET status = ?, ended = ?, wall_ms = ?, detail = ? WHERE attempt = ? AND name = ?", "ssnsss",
+        stage->status, mc_store_now().text, stage->wall_ms, stage->detail, attempt, stage->name);
 }
 
 int mc_stages_list(struct mc_store *store, const char *attempt,
@@ -54,22 +58,25 @@ int mc_steps_plan(struct mc_store *store, const char *attempt, const struct mc_s
 
 int mc_steps_begin(struct mc_store *store, const char *attempt, int64_t ordinal, struct mc_err *err)
 {
-    return mc_sql_run(store, err, "UPDATE steps SET status = 'started', started = ? WHERE attempt = ? AND ordinal = ?",
-                      "ssi", mc_store_now().text, attempt, ordinal);
+    return mc_sql_change(
+        store, err, "step",
+        "UPDATE steps SET status = 'started', started = ?, wall_ms = NULL, detail = NULL WHERE attempt = ? AND"
+        " ordinal = ?",
+        "ssi", mc_store_now().text, attempt, ordinal);
 }
 
 int mc_steps_operation(struct mc_store *store, const char *attempt, int64_t ordinal, const char *operation,
                        struct mc_err *err)
 {
-    return mc_sql_run(store, err, "UPDATE steps SET operation = ? WHERE attempt = ? AND ordinal = ?", "ssi", operation,
-                      attempt, ordinal);
+    return mc_sql_change(store, err, "step", "UPDATE steps SET operation = ? WHERE attempt = ? AND ordinal = ?", "ssi",
+                         operation, attempt, ordinal);
 }
 
 int mc_steps_end(struct mc_store *store, const char *attempt, const struct mc_step_record *step, struct mc_err *err)
 {
-    return mc_sql_run(store, err,
-                      "UPDATE steps SET status = ?, wall_ms = ?, detail = ? WHERE attempt = ? AND ordinal = ?", "snssi",
-                      step->status, step->wall_ms, step->detail, attempt, step->ordinal);
+    return mc_sql_change(store, err, "step",
+                         "UPDATE steps SET status = ?, wall_ms = ?, detail = ? WHERE attempt = ? AND ordinal = ?",
+                         "snssi", step->status, step->wall_ms, step->detail, attempt, step->ordinal);
 }
 
 int mc_steps_list(struct mc_store *store, const char *attempt,
@@ -117,8 +124,13 @@ static int insert_resource(struct mc_store *store, const struct mc_resource_reco
 
 static int update_resource(struct mc_store *store, const struct mc_resource_record *resource, struct mc_err *err)
 {
-    return mc_sql_run(store, err, "UPDATE resources SET state = ?, engine_id = coalesce(?, engine_id) WHERE name = ?",
-                      "sss", resource->state, resource->engine_id, resource->name);
+    if (resource->state && strcmp(resource->state, "removed") == 0) {
+        return mc_sql_run(store, err, "UPDATE resources SET state = 'removed' WHERE name = ?", "s", resource->name);
+    }
+    return mc_sql_change(store, err, "resource",
+                         "UPDATE resources SET state = coalesce(?, state), engine_id = coalesce(?, engine_id),"
+                         " facts = coalesce(?, facts) WHERE name = ?",
+                         "ssss", resource->state, resource->engine_id, resource->facts, resource->name);
 }
 
 int mc_resources_plan(struct mc_store *store, const struct mc_resource_record *resources, size_t count,
@@ -131,11 +143,6 @@ int mc_resources_set(struct mc_store *store, const struct mc_resource_record *re
                      struct mc_err *err)
 {
     return write_resources(store, resources, count, update_resource, err);
-}
-
-int mc_resources_facts(struct mc_store *store, const char *name, const char *facts, struct mc_err *err)
-{
-    return mc_sql_run(store, err, "UPDATE resources SET facts = ? WHERE name = ?", "ss", facts, name);
 }
 
 int mc_resources_list(struct mc_store *store, const char *attempt,

@@ -69,13 +69,13 @@ int mc_runs_add(struct mc_store *store, const struct mc_run_record *run, struct 
 
 int mc_runs_set_state(struct mc_store *store, const char *id, const char *state, struct mc_err *err)
 {
-    return mc_sql_run(store, err, "UPDATE runs SET state = ? WHERE id = ?", "ss", state, id);
+    return mc_sql_change(store, err, "run", "UPDATE runs SET state = ? WHERE id = ?", "ss", state, id);
 }
 
 int mc_runs_end(struct mc_store *store, const char *id, const char *state, int exit_code, struct mc_err *err)
 {
-    return mc_sql_run(store, err, "UPDATE runs SET state = ?, exit_code = ?, ended = ? WHERE id = ?", "siss", state,
-                      (int64_t)exit_code, mc_store_now().text, id);
+    return mc_sql_change(store, err, "run", "UPDATE runs SET state = ?, exit_code = ?, ended = ? WHERE id = ?", "siss",
+                         state, (int64_t)exit_code, mc_store_now().text, id);
 }
 
 int mc_runs_list(struct mc_store *store, const char *id, int (*each)(void *payload, const struct mc_run_record *run),
@@ -105,7 +105,8 @@ int mc_trials_add(struct mc_store *store, const struct mc_trial_record *trial, s
 
 int mc_trials_end(struct mc_store *store, const char *id, const char *ended, const char *reason, struct mc_err *err)
 {
-    return mc_sql_run(store, err, "UPDATE trials SET ended = ?, reason = ? WHERE id = ?", "sss", ended, reason, id);
+    return mc_sql_change(store, err, "trial", "UPDATE trials SET ended = ?, reason = ? WHERE id = ?", "sss", ended,
+                         reason, id);
 }
 
 int mc_trials_list(struct mc_store *store, const char *run,
@@ -133,11 +134,11 @@ int mc_attempts_add(struct mc_store *store, const struct mc_attempt_record *atte
 
 int mc_attempts_end(struct mc_store *store, const struct mc_attempt_record *attempt, struct mc_err *err)
 {
-    return mc_sql_run(store, err,
-                      "UPDATE attempts SET ended_at = ?, ended = ?, reason = ?, wall_ms = ?, engine_calls = ? WHERE"
-                      " id = ?",
-                      "sssnns", mc_store_now().text, attempt->ended, attempt->reason, attempt->wall_ms,
-                      attempt->engine_calls, attempt->id);
+    return mc_sql_change(store, err, "attempt",
+                         "UPDATE attempts SET ended_at = ?, ended = ?, reason = ?, wall_ms = ?, engine_calls = ? WHERE"
+                         " id = ?",
+                         "sssnns", mc_store_now().text, attempt->ended, attempt->reason, attempt->wall_ms,
+                         attempt->engine_calls, attempt->id);
 }
 
 int mc_attempts_list(struct mc_store *store, const char *trial,

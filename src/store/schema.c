@@ -58,7 +58,8 @@ const char *const mc_schema_sql[] = {
     "CREATE TABLE gradings (id INTEGER PRIMARY KEY, run TEXT NOT NULL REFERENCES runs(id), number INTEGER NOT NULL,"
     " rules TEXT NOT NULL, judge TEXT, at TEXT NOT NULL, UNIQUE (run, number)) STRICT;",
 
-    /* What a grading gave for one answer: the question as asked and the grader's verdicts, as a canonical JSON object. */
+    /* What a grading gave for one answer: the question as asked and the grader's verdicts, as a canonical JSON object.
+     */
     "CREATE TABLE grades (grading INTEGER NOT NULL REFERENCES gradings(id), attempt TEXT NOT NULL, checkpoint TEXT NOT"
     " NULL, grade TEXT NOT NULL REFERENCES objects(sha256), PRIMARY KEY (grading, attempt, checkpoint), FOREIGN KEY"
     " (attempt, checkpoint) REFERENCES answers(attempt, checkpoint)) STRICT;",

@@ -21,6 +21,10 @@
  */
 int mc_sql_run(struct mc_store *store, struct mc_err *err, const char *sql, const char *types, ...) MC_CHECKED;
 
+/* The same for a statement that changes rows: MC_NOT_FOUND where there was none. `what` is what people call one. */
+int mc_sql_change(struct mc_store *store, struct mc_err *err, const char *what, const char *sql, const char *types,
+                  ...) MC_CHECKED;
+
 struct mc_rows {
     sqlite3_stmt *statement;
     struct mc_store *store;

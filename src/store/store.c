@@ -19,7 +19,9 @@
 
 int mc_sql_fail(struct mc_store *store, struct mc_err *err, int sqlite_code, const char *what)
 {
-    enum mc_code code = sqlite_code == SQLITE_CONSTRAINT ? MC_EXISTS : MC_IO;
+    int which = store->db ? sqlite3_extended_errcode(store->db) : sqlite_code;
+    int twice = which == SQLITE_CONSTRAINT_PRIMARYKEY || which == SQLITE_CONSTRAINT_UNIQUE;
+    enum mc_code code = sqlite_code != SQLITE_CONSTRAINT ? MC_IO : twice ? MC_EXISTS : MC_INTERNAL;
     mc_fail(err, code, "%s in %s/memcal.db: %s", what, store->dir, sqlite3_errmsg(store->db));
     if (sqlite_code == SQLITE_FULL) {
         mc_hint(err, "free some space on that disk, then run the same command again");
@@ -65,13 +67,10 @@ static int prepare(struct mc_store *store, sqlite3_stmt **out, struct mc_err *er
     return 0;
 }
 
-int mc_sql_run(struct mc_store *store, struct mc_err *err, const char *sql, const char *types, ...)
+static int run(struct mc_store *store, struct mc_err *err, const char *sql, const char *types, va_list args)
 {
     sqlite3_stmt *statement = NULL;
-    va_list args;
-    va_start(args, types);
     int rc = prepare(store, &statement, err, sql, types, args);
-    va_end(args);
     if (rc != 0) {
         return rc;
     }
@@ -81,6 +80,26 @@ int mc_sql_run(struct mc_store *store, struct mc_err *err, const char *sql, cons
     }
     sqlite3_finalize(statement);
     return rc;
+}
+
+int mc_sql_run(struct mc_store *store, struct mc_err *err, const char *sql, const char *types, ...)
+{
+    va_list args;
+    va_start(args, types);
+    int rc = run(store, err, sql, types, args);
+    va_end(args);
+    return rc;
+}
+
+int mc_sql_change(struct mc_store *store, struct mc_err *err, const char *what, const char *sql, const char *types, ...)
+{
+    va_list args;
+    va_start(args, types);
+    int rc = run(store, err, sql, types, args);
+    va_end(args);
+    return rc == 0 && sqlite3_changes(store->db) == 0
+               ? mc_fail(err, MC_NOT_FOUND, "writing in %s/memcal.db: there is no such %s", store->dir, what)
+               : rc;
 }
 
 int mc_sql_query(struct mc_store *store, struct mc_rows *rows, struct mc_err *err, const char *sql, const char *types,
@@ -211,18 +230,19 @@ static int check_schema(struct mc_store *store, struct mc_err *err)
 {
     int64_t application = 0;
     int64_t version = 0;
+    int64_t tables = 0;
     int rc = one_int(store, "PRAGMA application_id", &application, err);
-    if (rc == 0) {
-        rc = one_int(store, "PRAGMA user_version", &version, err);
-    }
+    rc = rc ? rc : one_int(store, "PRAGMA user_version", &version, err);
+    rc = rc ? rc : one_int(store, "SELECT count(*) FROM sqlite_schema", &tables, err);
     if (rc != 0) {
         return rc;
     }
-    if (version == 0 && application == 0) {
+    if (version == 0 && application == 0 && tables == 0) {
         return create_schema(store, err);
     }
-    if (application != MC_APPLICATION_ID) {
-        return mc_fail(err, MC_INPUT, "%s/memcal.db is not a memcal store", store->dir);
+    if (application != MC_APPLICATION_ID || version < 1) {
+        mc_fail(err, MC_INPUT, "%s/memcal.db is not a memcal store", store->dir);
+        return mc_hint(err, "use another store with --store DIR");
     }
     if (version > MC_SCHEMA_VERSION) {
         mc_fail(err, MC_INPUT, "the store %s was written by a newer memcal (schema %lld, this one knows %d)",

@@ -13,9 +13,9 @@ _Noreturn void bench_die(const char *hint, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fputs("bench: ", stderr);
-    vfprintf(stderr, format, args);
+    char *text = mc_vstrf(format, args); /* the process ends here: not freed */
     va_end(args);
+    fprintf(stderr, "bench: %s", text);
     if (hint && hint[0]) {
         fprintf(stderr, ": %s", hint);
     }
@@ -36,21 +36,29 @@ void bench_endpoint(struct mc_endpoint *out)
     bench_ok(mc_endpoint_parse(host, &env, out, &fault));
 }
 
+/* No more than that: the benchmark may be on its way out already. */
+static void told(int rc, const struct mc_err *err)
+{
+    if (rc != 0) {
+        fprintf(stderr, "bench: %s\n", err->text);
+    }
+}
+
 size_t bench_sweep(struct mc_engine *engine, struct mc_labels labels)
 {
-    size_t count = 0;
+    struct mc_err err;
     struct mc_until until = mc_within(120000, NULL);
     MC_AUTOOBJECTS struct mc_objects containers = MC_OBJECTS_INIT;
-    bench_ok(mc_container_list(engine, labels, &containers, until, &fault));
-    for (size_t i = 0; i < containers.count; i++, count++) {
-        bench_ok(mc_container_remove(engine, containers.items[i].id, labels, until, &fault));
-    }
     MC_AUTOOBJECTS struct mc_objects volumes = MC_OBJECTS_INIT;
-    bench_ok(mc_volume_list(engine, labels, &volumes, until, &fault));
-    for (size_t i = 0; i < volumes.count; i++, count++) {
-        bench_ok(mc_volume_remove(engine, volumes.items[i].id, labels, until, &fault));
+    told(mc_container_list(engine, labels, &containers, until, &err), &err);
+    for (size_t i = 0; i < containers.count; i++) {
+        told(mc_container_remove(engine, containers.items[i].id, labels, until, &err), &err);
     }
-    return count;
+    told(mc_volume_list(engine, labels, &volumes, until, &err), &err);
+    for (size_t i = 0; i < volumes.count; i++) {
+        told(mc_volume_remove(engine, volumes.items[i].id, labels, until, &err), &err);
+    }
+    return containers.count + volumes.count;
 }
 
 static int by_size(const void *a, const void *b)

@@ -27,7 +27,7 @@ _Noreturn void bench_die(const char *hint, const char *format, ...) MC_PRINTF(2,
 /* The first engine that MEMCAL_TEST_ENGINES lists; dies where it lists none. */
 void bench_endpoint(struct mc_endpoint *out);
 
-/* Removes every container and volume with these labels; returns how many there were. */
+/* Removes every container and volume with these labels; returns how many there were. Says what it cannot remove. */
 size_t bench_sweep(struct mc_engine *engine, struct mc_labels labels);
 
 struct bench_spread {

@@ -33,8 +33,6 @@
 enum { PAIRS = 10, PEAK_MAX_KIB = 24 * 1024 };
 static const double ratio_max = 1.10;
 
-extern char **environ;
-
 struct attempt {
     char *run;
     double ms;
@@ -44,8 +42,9 @@ struct attempt {
 
 struct bench {
     struct mc_endpoint endpoint;
-    char *dir;       /* everything of this benchmark */
-    char *store_dir; /* MEMCAL_STORE */
+    struct mc_engine *engine; /* for clearing up */
+    char *dir;                /* everything of this benchmark */
+    char *store_dir;          /* MEMCAL_STORE */
     struct mc_store *store;
     long peak_kib; /* of the memcal processes so far */
     struct recording recording;
@@ -167,6 +166,32 @@ static struct replayed replay(struct bench *bench, int essential)
     return replay_run(&replay);
 }
 
+/* What either side has left behind goes; how much that was. */
+static size_t sweep(const struct bench *bench)
+{
+    struct mc_label label = {"org.memcal.store", mc_store_uuid(bench->store)};
+    return bench_sweep(bench->engine, (struct mc_labels){&label, 1});
+}
+
+/* However the benchmark ends, nothing of it is left. */
+static void clear(int status, void *payload)
+{
+    (void)status;
+    struct bench *bench = payload;
+    struct mc_err err;
+    sweep(bench);
+    mc_engine_close(bench->engine);
+    mc_store_close(bench->store);
+    if (mc_fs_remove_tree(bench->dir, &err) != 0) {
+        fprintf(stderr, "bench: %s\n", err.text);
+    }
+    recording_release(&bench->recording);
+    mc_endpoint_release(&bench->endpoint);
+    free(bench->recorded_run);
+    free(bench->store_dir);
+    free(bench->dir);
+}
+
 static void set_up(struct bench *bench)
 {
     bench_endpoint(&bench->endpoint);
@@ -182,25 +207,9 @@ static void set_up(struct bench *bench)
     setenv("MEMCAL_STORE", bench->store_dir, 1);
     setenv("DOCKER_HOST", bench->endpoint.host, 1);
     bench_ok(mc_store_open(bench->store_dir, &bench->store, &fault));
+    bench_ok(mc_engine_open(&bench->endpoint, NULL, mc_within(30000, NULL), &bench->engine, &fault));
+    on_exit(clear, bench);
     curl_global_init(CURL_GLOBAL_DEFAULT);
-}
-
-/* Nothing may be left of either side; what is, goes, and fails the benchmark. */
-static size_t tear_down(struct bench *bench)
-{
-    struct mc_engine *engine = NULL;
-    bench_ok(mc_engine_open(&bench->endpoint, NULL, mc_within(30000, NULL), &engine, &fault));
-    struct mc_label label = {"org.memcal.store", mc_store_uuid(bench->store)};
-    size_t left = bench_sweep(engine, (struct mc_labels){&label, 1});
-    mc_engine_close(engine);
-    mc_store_close(bench->store);
-    bench_ok(mc_fs_remove_tree(bench->dir, &fault));
-    recording_release(&bench->recording);
-    mc_endpoint_release(&bench->endpoint);
-    free(bench->recorded_run);
-    free(bench->store_dir);
-    free(bench->dir);
-    return left;
 }
 
 static void print_calls(const struct bench *bench, long told)
@@ -220,7 +229,7 @@ static void print_calls(const struct bench *bench, long told)
 
 int main(void)
 {
-    struct bench bench = {.peak_kib = 0};
+    static struct bench bench; /* lives until exit, when it is cleared */
     double ratios[PAIRS];
     double essential[PAIRS];
     long calls = 0;
@@ -246,7 +255,7 @@ int main(void)
            beside.least, beside.most);
     printf("controller's peak memory: %.1f MiB (at most %d)\n", (double)bench.peak_kib / 1024, PEAK_MAX_KIB / 1024);
     int failed = ratio.median > ratio_max || bench.peak_kib > PEAK_MAX_KIB;
-    size_t left = tear_down(&bench);
+    size_t left = sweep(&bench);
     if (left) {
         printf("%zu containers and volumes were left behind\n", left);
     }

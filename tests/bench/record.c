@@ -163,7 +163,7 @@ static void take_answer(struct proxy *proxy, struct link *link, const char *byte
     if (!end) {
         return;
     }
-    act->status = atoi(text + strcspn(text, " "));
+    act->status = (int)strtol(text + strcspn(text, " "), NULL, 10);
     const char *id = strstr(end, id_key);
     if (!act->made && strstr(act->path, "/containers/create") && id && strlen(id) > sizeof id_key + ID_LENGTH) {
         act->made = mc_strndup(id + sizeof id_key - 1, ID_LENGTH);

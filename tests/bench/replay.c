@@ -142,7 +142,7 @@ static void attach(struct player *player, const struct act *act)
         mc_buf_put(&head, &byte, 1);
     }
     const char *text = mc_buf_text(&head);
-    if (atoi(text + strcspn(text, " ")) != act->status) {
+    if (strtol(text + strcspn(text, " "), NULL, 10) != act->status) {
         bench_die("", "attaching: status %d was recorded, not %s", act->status, text);
     }
 }

@@ -1,6 +1,7 @@
 /*
- * Grades answers to a complete-plan checkpoint on one core, streamed from an answers file as a user's would be, and prints
- * answers a second and the peak of memory after a tenth of them and after all: it must not grow with their number.
+ * Grades answers to a complete-plan checkpoint on one core, streamed from an answers file as a user's would be, and
+ * prints answers a second and the peak of memory after a tenth of them and after all: it must not grow with their
+ * number.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,22 +15,24 @@
 #include "grade/answers.h"
 #include "grade/metrics.h"
 
-static const char rubric_text[] =
-    "checkpoints:\n"
-    "  plan:\n"
-    "    mode: complete-plan\n"
-    "    slots:\n"
-    "      - {id: loc, match: entity, expected: \"Jordan's\", alternatives: [44 Birch Ave], forbidden: [\"Sam's\", 12 Ash Street]}\n"
-    "      - {id: day, match: date, expected: 2026-08-08, forbidden: [2026-08-07]}\n"
-    "      - {id: time, match: time, expected: 8pm, forbidden: [7pm]}\n"
-    "      - {id: cost, match: number, expected: $20}\n";
+static const char rubric_text[] = "checkpoints:\n"
+                                  "  plan:\n"
+                                  "    mode: complete-plan\n"
+                                  "    slots:\n"
+                                  "      - {id: loc, match: entity, expected: \"Jordan's\", alternatives: [44 Birch "
+                                  "Ave], forbidden: [\"Sam's\", 12 Ash Street]}\n"
+                                  "      - {id: day, match: date, expected: 2026-08-08, forbidden: [2026-08-07]}\n"
+                                  "      - {id: time, match: time, expected: 8pm, forbidden: [7pm]}\n"
+                                  "      - {id: cost, match: number, expected: $20}\n";
 
 static const char *const answers[] = {
     "Poker night moved: it's now at Jordan's (44 Birch Ave) on Saturday, August 8, starting at 8pm. The buy-in is $20.",
     "It was going to be at Sam's on Friday at 7, but the group moved it to Jordan's on Saturday at 8 in the evening.",
-    "- Where: Jordan's place\\n- When: Saturday the 8th, half past eight\\n- Buy-in: twenty dollars\\n\\nSee you there!",
+    "- Where: Jordan's place\\n- When: Saturday the 8th, half past eight\\n- Buy-in: twenty dollars\\n\\nSee you "
+    "there!",
     "I couldn't find any information about the poker night in your messages. You may want to ask Marco about it.",
-    "Marco thought it was Friday at Sam's, but Jordan confirmed that it's this Saturday at 8pm, and not at Sam's anymore.",
+    "Marco thought it was Friday at Sam's, but Jordan confirmed that it's this Saturday at 8pm, and not at Sam's "
+    "anymore.",
 };
 
 struct bench {
@@ -116,8 +119,8 @@ int main(int argc, char **argv)
         return 1;
     }
     long late_kb = peak_kb();
-    printf("%zu answers of 4 slots in %lld ms: %.0f answers/s; peak memory %ld KiB after a tenth, %ld KiB after all\n", b.done,
-           (long long)took, 1000.0 * (double)b.done / (double)(took > 0 ? took : 1), b.early_kb, late_kb);
+    printf("%zu answers of 4 slots in %lld ms: %.0f answers/s; peak memory %ld KiB after a tenth, %ld KiB after all\n",
+           b.done, (long long)took, 1000.0 * (double)b.done / (double)(took > 0 ? took : 1), b.early_kb, late_kb);
     const struct mc_tally *tally = mc_metrics_tally(b.metrics);
     printf("%llu of %llu complete\n", (unsigned long long)tally->complete, (unsigned long long)tally->answers);
     int failed = b.done != count || tally->complete != count / MC_COUNT(answers);

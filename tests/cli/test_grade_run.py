@@ -62,7 +62,7 @@ class Grade(StoredRun):
         self.assertEqual(report["grading"]["number"], 1)
         self.assertEqual([h["name"] for h in report["harnesses"]], ["good", "bad"])
         text = path.read_text()
-        self.assertIn("- run-1-t1/after/plan at 2026-11-02T09:00:00-05:00 (completed, 0.2 s)", text)
+        self.assertIn("- **after/plan** at 2026-11-02T09:00:00-05:00 (completed, 0.2 s), answer run-1-t1/after/plan\n", text)
 
     def test_an_object_that_was_changed_is_noticed(self):
         self.graded()

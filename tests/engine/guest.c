@@ -25,10 +25,9 @@ static int echo(void)
 {
     char *line = NULL;
     size_t room = 0;
-    ssize_t length;
-    while ((length = getline(&line, &room, stdin)) > 0) {
+    while (getline(&line, &room, stdin) > 0) {
         if (strncmp(line, "exit ", 5) == 0) {
-            return atoi(line + 5);
+            return (int)strtol(line + 5, NULL, 10);
         }
         printf("got: %s", line);
         fflush(stdout);
@@ -101,7 +100,7 @@ static int timeout(char **argv)
         _exit(127);
     }
     int status;
-    for (int ticks = atoi(argv[3]) * 20; ticks > 0; ticks--) {
+    for (int ticks = (int)strtol(argv[3], NULL, 10) * 20; ticks > 0; ticks--) {
         if (waitpid(child, &status, WNOHANG) == child) {
             return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
         }
@@ -119,7 +118,7 @@ int main(int argc, char **argv)
         return timeout(argv);
     }
     const char *what = argc > 1 ? argv[1] : "";
-    long number = argc > 2 ? atol(argv[2]) : 0;
+    long number = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
     if (strcmp(what, "echo") == 0) {
         return echo();
     }

@@ -63,7 +63,7 @@ static void count_lines(void *payload, const char *id, const char *text, int64_t
     ++*(int *)payload;
 }
 
-static int build(struct bench *bench, const char *dockerfile, const char *tag, char **id, int *lines,
+static int build(struct bench *bench, const char *dockerfile, const char *tag, char **id, void *lines,
                  struct mc_err *err)
 {
     struct tar tar = {.bytes = MC_BUF_OWN};

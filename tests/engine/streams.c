@@ -136,7 +136,7 @@ static void writing_much_reads_on(void **state)
     ok(mc_stream_end_input(stream, &fault));
     read_all(stream, &out, &errors);
     assert_int_equal(out.len, in.len + 4000 * strlen("got: ") + strlen("end of input\n"));
-    assert_memory_equal(out.data + 3999 * 1004, "got: 03999 ", 11);
+    assert_memory_equal(out.data + (size_t)3999 * 1004, "got: 03999 ", 11);
     discard(bench, id);
 }
 

@@ -1,6 +1,7 @@
 /*
- * The matchers. The first byte chooses the kind of slot and of match; then come expected, forbidden, question and answer,
- * parted by 0x1e. Quotes must lie inside the answer, the grade must be written, and grading twice must give the same.
+ * The matchers. The first byte chooses the kind of slot and of match; then come expected, forbidden, question and
+ * answer, parted by 0x1e. Quotes must lie inside the answer, the grade must be written, and grading twice must give the
+ * same.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,8 +26,8 @@ static char *grade(struct mc_slot *slot, const char *question, const char *answe
 {
     struct mc_rubric_checkpoint checkpoint = {.id = "fuzz", .mode = MC_MODE_FACT, .slots = {slot, 1}};
     struct mc_rubric_checkpoint open = {.id = "fuzz", .mode = MC_MODE_OPEN, .options = {slot, 1}, .traps = {slot, 1}};
-    struct mc_grade_context context = {.zone = zone, .asked_at = {.ms = 1785934800000, .offset_min = -240},
-                                       .question = question};
+    struct mc_grade_context context = {
+        .zone = zone, .asked_at = {.ms = 1785934800000, .offset_min = -240}, .question = question};
     struct mc_err err;
     struct mc_answer_grade unused;
     if (mc_grade_answer(&open, &context, answer, MC_ENDED_COMPLETED, &unused, &err) != 0) {
@@ -68,8 +69,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     json_decref(valid);
-    struct mc_slot slot = {.id = "it", .kind = (enum mc_slot_kind)(data[0] / 7 % 3), .match = (enum mc_match)(data[0] % 7),
-                           .expected = expected, .required = 1};
+    struct mc_slot slot = {.id = "it",
+                           .kind = (enum mc_slot_kind)(data[0] / 7 % 3),
+                           .match = (enum mc_match)(data[0] % 7),
+                           .expected = expected,
+                           .required = 1};
     slot.forbidden = (struct mc_texts){&forbidden, forbidden[0] ? 1 : 0};
     (void)mc_rubric_reads(slot.match, expected);
     MC_AUTOFREE char *once = grade(&slot, question, answer, zone);

@@ -14,6 +14,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (mc_yaml_parse(data, size, "f.yaml", &doc, &err) != 0) {
         return 0;
     }
+    if (!json_is_object(doc.root) && !json_is_array(doc.root)) {
+        return 0; /* a lone number has no place where its form is kept */
+    }
     struct mc_view root = mc_doc_view(&doc);
     MC_AUTOBUF struct mc_buf text = MC_BUF_OWN;
     mc_yaml_put(&text, &root);

@@ -191,12 +191,12 @@ void fake_start(struct fake *fake)
 {
     memset(fake, 0, sizeof *fake);
     fake->requests = MC_BUF_OWN;
-    strcpy(fake->dir, "/tmp/memcal-fake-XXXXXX");
+    snprintf(fake->dir, sizeof fake->dir, "/tmp/memcal-fake-XXXXXX");
     assert_non_null(mkdtemp(fake->dir));
     snprintf(fake->socket, sizeof fake->socket, "%s/engine.sock", fake->dir);
     snprintf(fake->host, sizeof fake->host, "unix://%s", fake->socket);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    strcpy(address.sun_path, fake->socket);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", fake->socket);
     fake->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     fake->stop_fd = eventfd(0, EFD_CLOEXEC);
     pthread_mutex_init(&fake->lock, NULL);

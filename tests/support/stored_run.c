@@ -35,8 +35,7 @@ static size_t find_trial(struct making *m, const struct mc_answer *answer)
         }
     }
     m->trials = mc_grow(m->trials, m->count, &m->capacity, sizeof *m->trials);
-    m->trials[m->count] =
-        (struct trial){mc_strdup(answer->life), mc_strdup(answer->harness), answer->repetition};
+    m->trials[m->count] = (struct trial){mc_strdup(answer->life), mc_strdup(answer->harness), answer->repetition};
     size_t i;
     const json_t *entrant;
     json_array_foreach (m->entrants, i, entrant) {
@@ -80,13 +79,13 @@ static int put_run(struct making *m, const struct mc_corpus *corpus, const struc
     json_t *models = json_array();
     if (m->run->judge) {
         json_array_append_new(models, json_pack("{ss ss ss ss ss? s{si si}}", "key", "judge", "name", "judge-1",
-                                                "source", "openai", "base_url", m->run->judge, "secret",
-                                                m->run->secret, "prices", "input", 1, "output", 2));
+                                                "source", "openai", "base_url", m->run->judge, "secret", m->run->secret,
+                                                "prices", "input", 1, "output", 2));
     }
-    MC_AUTOJSON json_t *manifest = json_pack(
-        "{si ss s{ss ss ss} sO so s{ss} s{ss si}}", "format", 1, "memcal", MEMCAL_VERSION, "corpus", "name",
-        corpus->name, "version", corpus->version, "digest", listing->digest.hex, "entrants", m->entrants, "models",
-        models, "engine", "kind", "none", "grader", "judge", "none", "votes", 3);
+    MC_AUTOJSON json_t *manifest =
+        json_pack("{si ss s{ss ss ss} sO so s{ss} s{ss si}}", "format", 1, "memcal", MEMCAL_VERSION, "corpus", "name",
+                  corpus->name, "version", corpus->version, "digest", listing->digest.hex, "entrants", m->entrants,
+                  "models", models, "engine", "kind", "none", "grader", "judge", "none", "votes", 3);
     MC_AUTOFREE char *text = mc_json_text(manifest);
     struct mc_digest digest;
     int rc = mc_keep_corpus(m->store, corpus, listing, err);

@@ -1,9 +1,13 @@
-# A fake engine for the unit tests of src/engine/.
+# A fake engine for the unit tests of src/engine/, and folders and fake programs for those that need one.
 add_library(fake_engine STATIC support/fake_engine.c)
 target_link_libraries(fake_engine PUBLIC memcal_core PkgConfig::CMOCKA)
 target_include_directories(fake_engine PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+add_library(test_support STATIC support/folder.c support/fake_program.c)
+target_link_libraries(test_support PUBLIC memcal_core PkgConfig::CMOCKA)
+target_include_directories(test_support PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 foreach(source ${UNIT_TESTS})
   get_filename_component(name ${source} NAME_WE)
+  target_link_libraries(${name} PRIVATE test_support)
   if(name MATCHES "^test_engine_")
     target_link_libraries(${name} PRIVATE fake_engine)
   endif()

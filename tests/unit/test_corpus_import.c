@@ -1,4 +1,5 @@
 #include "corpus_help.h"
+#include "support/locomo.h"
 
 #include "corpus/import.h"
 #include "corpus/import_parts.h"
@@ -6,13 +7,6 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-
-/* The shared data set; never part of the repository. */
-static const char *locomo_path(void)
-{
-    const char *path = getenv("MEMCAL_LOCOMO");
-    return path ? path : TEST_SOURCE_DIR "/../../shared/data/locomo10.zip";
-}
 
 static json_int_t number(const json_t *report, const char *key)
 {
@@ -166,14 +160,12 @@ static void locomo_comes_in_four_shapes(void **state)
 static void locomo_whole(void **state)
 {
     (void)state;
-    if (access(locomo_path(), R_OK) != 0) {
-        fail_msg("%s is not there: name locomo10.zip in the environment variable MEMCAL_LOCOMO", locomo_path());
-    }
+    const char *source = locomo_or_skip();
     struct mc_err err = {.text = ""};
     char *folder = new_folder();
     MC_AUTOFREE char *out = mc_path_join(folder, "locomo");
     MC_AUTOJSON json_t *report = NULL;
-    int rc = mc_import_locomo(locomo_path(), out, &report, &err);
+    int rc = mc_import_locomo(source, out, &report, &err);
     if (rc != 0) {
         print_message("%s\n", err.text);
     }
@@ -186,7 +178,7 @@ static void locomo_whole(void **state)
     assert_int_equal(left_of_kind(report, "session"), 16); /* a date, no messages */
     assert_int_equal(left_of_kind(report, "evidence"), 7); /* 4 name none, 3 cannot be repaired */
     assert_int_equal(left_of_kind(report, "message"), 0);
-    assert_int_equal(json_array_size(json_object_get(report, "repaired")), 19);
+    assert_int_equal(json_array_size(json_object_get(report, "repaired")), 17);
     assert_valid(out);
     remove_folder(folder);
 }
@@ -419,6 +411,27 @@ static void an_existing_folder_is_left_alone(void **state)
     remove_folder(folder);
 }
 
+static void a_life_needs_a_name_and_a_zone_that_exist(void **state)
+{
+    (void)state;
+    struct mc_err err = {.text = ""};
+    char *folder = new_folder();
+    put_text(folder, "m", "{\"at\":\"2026-03-28T19:30:00+01:00\",\"sender\":\"Ada\",\"text\":\"x\"}\n");
+    MC_AUTOFREE char *path = mc_path_join(folder, "m");
+    MC_AUTOFREE char *out = mc_path_join(folder, "out");
+    MC_AUTOJSON json_t *report = NULL;
+    struct mc_import_jsonl source = {.path = path, .life = "../x", .owner = "Ada", .timezone = "UTC"};
+    assert_int_equal(mc_import_jsonl(&source, out, &report, &err), MC_INPUT);
+    assert_string_equal(err.text, "\"../x\" cannot be the ID of a life");
+    assert_string_equal(err.hint, "use 1 to 100 letters, digits, '.', '_' and '-'");
+    source.life = "x";
+    source.timezone = "Mars/Olympus";
+    assert_int_not_equal(mc_import_jsonl(&source, out, &report, &err), 0);
+    assert_non_null(strstr(err.text, "Mars/Olympus"));
+    assert_false(mc_fs_exists(out));
+    remove_folder(folder);
+}
+
 static void items_of_a_long_list_come_one_by_one(void **state)
 {
     (void)state;
@@ -461,6 +474,7 @@ int main(void)
         cmocka_unit_test(bad_sources_are_refused),
         cmocka_unit_test(a_zip_that_swells_is_refused),
         cmocka_unit_test(an_existing_folder_is_left_alone),
+        cmocka_unit_test(a_life_needs_a_name_and_a_zone_that_exist),
         cmocka_unit_test(items_of_a_long_list_come_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -190,6 +190,21 @@ static void the_base_is_at_the_root_of_the_links(void **state)
     assert_int_equal(mc_corpus_base(corpus, "opera", &none, &err), MC_NOT_FOUND);
 }
 
+static void links_in_a_circle_have_no_base(void **state)
+{
+    (void)state;
+    char *folder = small_copy();
+    edit(folder, "lives/choir-move/life.yaml", "role: development", "role: development\ncontrol_of: choir-stays");
+    struct mc_err err;
+    MC_AUTOCORPUS struct mc_corpus *corpus = NULL;
+    MC_AUTOFREE char *base = NULL;
+    assert_int_equal(mc_corpus_open(folder, &corpus, &err), 0);
+    assert_int_equal(mc_corpus_base(corpus, "choir-move", &base, &err), MC_INPUT);
+    MC_AUTOFREE char *says = mc_strf("%s: the control_of links of life \"choir-move\" go round in a circle", folder);
+    assert_string_equal(err.text, says);
+    remove_folder(folder);
+}
+
 static void wrong_names_say_so(void **state)
 {
     (void)state;
@@ -295,6 +310,7 @@ int main(void)
         cmocka_unit_test(the_rubric_is_handed_to_the_grader),
         cmocka_unit_test(a_file_that_changes_in_use_is_noticed),
         cmocka_unit_test(the_base_is_at_the_root_of_the_links),
+        cmocka_unit_test(links_in_a_circle_have_no_base),
         cmocka_unit_test(wrong_names_say_so),
         cmocka_unit_test(loading_fails_with_the_first_error_and_their_number),
         cmocka_unit_test(lines_end_in_lf_or_crlf_or_the_file),

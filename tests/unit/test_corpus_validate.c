@@ -269,6 +269,40 @@ static void files_that_do_not_belong_are_refused(void **state)
     remove_folder(folder);
 }
 
+static void folders_of_lives_have_names_that_can_be_ids(void **state)
+{
+    (void)state;
+    char *folder = small_copy();
+    put_text(folder, "lives/a life/life.yaml", "id: x\n");
+    put_text(folder, "lives/notes.txt", "x");
+    MC_AUTOPROBLEMS struct mc_problems problems = {.count = 0};
+    mc_corpus_validate(folder, 1, &problems);
+    assert_int_equal(problems.errors, 2);
+    const struct mc_problem *name = find_problem(&problems, "\"a life\" cannot be the ID of a life");
+    assert_non_null(name);
+    assert_string_equal(name->mend,
+                        "rename it: 1 to 100 letters, digits, '.', '_' and '-', the first a letter, digit or "
+                        "'_'");
+    assert_non_null(find_problem(&problems, "\"notes.txt\" is not a folder"));
+    remove_folder(folder);
+}
+
+static void a_corpus_without_lives_says_so(void **state)
+{
+    (void)state;
+    char *folder = new_folder();
+    put_text(folder, "corpus.yaml", "name: n\nversion: \"1\"\ndescription: d\nlicense: l\nchannels: []\n");
+    MC_AUTOFREE char *lives = mc_path_join(folder, "lives");
+    struct mc_err err;
+    assert_int_equal(mc_fs_mkdirs(lives, &err), 0);
+    MC_AUTOPROBLEMS struct mc_problems problems = {.count = 0};
+    mc_corpus_validate(folder, 1, &problems);
+    assert_int_equal(problems.errors, 1);
+    assert_string_equal(problems.items[0].text, "the corpus has no lives");
+    assert_string_equal(problems.items[0].mend, "put each life in a folder lives/<id>");
+    remove_folder(folder);
+}
+
 static void a_readme_must_not_tell(void **state)
 {
     (void)state;
@@ -329,6 +363,8 @@ int main(void)
         cmocka_unit_test(hidden_files_are_told_and_left_out),
         cmocka_unit_test(files_that_do_not_belong_are_refused),
         cmocka_unit_test(a_readme_must_not_tell),
+        cmocka_unit_test(folders_of_lives_have_names_that_can_be_ids),
+        cmocka_unit_test(a_corpus_without_lives_says_so),
         cmocka_unit_test(problems_become_json),
         cmocka_unit_test(the_report_is_bounded),
     };

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -137,7 +138,7 @@ static void garbage_is_no_engine(void **state)
 static int open_dead_socket(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    strcpy(address.sun_path, path);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
     return fd;
@@ -286,7 +287,7 @@ static void the_engines_words_are_passed_on(void **state)
         assert_int_equal(mc_container_inspect(engine, "x", &now, soon(), &err), known[i].code);
         assert_non_null(strstr(err.text, known[i].text));
         assert_non_null(strstr(err.hint, known[i].hint));
-        assert_int_equal(err.http, atoi(known[i].status));
+        assert_int_equal(err.http, strtol(known[i].status, NULL, 10));
     }
     mc_engine_close(engine);
 }

@@ -1,6 +1,7 @@
 #include "support/fake_engine.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -27,7 +28,7 @@ struct place {
 static int set_up(void **state)
 {
     struct place *place = mc_alloc(1, sizeof *place);
-    strcpy(place->root, "/tmp/memcal-find-XXXXXX");
+    snprintf(place->root, sizeof place->root, "/tmp/memcal-find-XXXXXX");
     assert_non_null(mkdtemp(place->root));
     place->home = mc_path_join(place->root, "home");
     place->runtime = mc_path_join(place->root, "user");
@@ -59,7 +60,7 @@ static void add_socket(struct place *place, const char *name, int listening)
     assert_int_equal(mc_fs_mkdirs(dir, &err), 0);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     assert_true(strlen(path) < sizeof address.sun_path);
-    strcpy(address.sun_path, path);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
     if (listening) {

@@ -50,9 +50,10 @@ static int read_text(const char *text, size_t length, mc_bad_answer_fn *bad, str
 static void answers_are_read(void **state)
 {
     (void)state;
-    static const char text[] = "{\"life\":\"a\",\"checkpoint\":\"c\",\"answer\":\"8pm\"}\r\n"
-                               "\n"
-                               "{\"life\":\"b\",\"checkpoint\":\"d\",\"ended\":\"timeout\",\"harness\":\"h\",\"repetition\":3}";
+    static const char text[] =
+        "{\"life\":\"a\",\"checkpoint\":\"c\",\"answer\":\"8pm\"}\r\n"
+        "\n"
+        "{\"life\":\"b\",\"checkpoint\":\"d\",\"ended\":\"timeout\",\"harness\":\"h\",\"repetition\":3}";
     struct seen seen = {.answers = 0};
     struct mc_err err;
     assert_int_equal(read_text(text, strlen(text), NULL, &seen, &err), 0);

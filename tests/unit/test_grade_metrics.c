@@ -1,8 +1,8 @@
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,7 +177,8 @@ static void few_lives_tell_nothing(void **state)
     assert_int_equal(c.told, 0);
     assert_near(c.p, 2.0 / 32);
     MC_AUTOFREE char *text = mc_comparison_text(&c, "x", "y", 0.05);
-    assert_string_equal(text, "x is +100.0 points from y over 5 lives: too few for the difference to be told from chance.");
+    assert_string_equal(text,
+                        "x is +100.0 points from y over 5 lives: too few for the difference to be told from chance.");
     struct mc_metrics *none = mc_metrics_new();
     struct mc_comparison n = mc_metrics_compare(a, none, MC_METRIC_SUCCESS, 0.05, 10000, 1);
     MC_AUTOFREE char *nothing = mc_comparison_text(&n, "x", "y", 0.05);

@@ -13,7 +13,10 @@
 
 static struct mc_revision revision(enum mc_verdict verdict, enum mc_source_of_verdict source, int64_t at)
 {
-    return (struct mc_revision){.verdict = verdict, .source = source, .reason = "the answer means it", .by = "lee",
+    return (struct mc_revision){.verdict = verdict,
+                                .source = source,
+                                .reason = "the answer means it",
+                                .by = "lee",
                                 .at = {.ms = at, .offset_min = 0}};
 }
 
@@ -80,7 +83,9 @@ static void fill(struct mc_audit_item *items, char names[][16])
     static const char *const families[] = {"poker", "trip", "move"};
     for (size_t i = 0; i < ITEMS; i++) {
         snprintf(names[i], 16, "answer-%03zu", i);
-        items[i] = (struct mc_audit_item){.answer = names[i], .slot = "s", .family = families[i % 3],
+        items[i] = (struct mc_audit_item){.answer = names[i],
+                                          .slot = "s",
+                                          .family = families[i % 3],
                                           .kind = i % 2 ? "current" : "historical",
                                           .verdict = i % 10 == 0 ? MC_VERDICT_MISREPRESENTED : MC_VERDICT_CORRECT};
     }
@@ -159,10 +164,8 @@ static void small_samples_are_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_review_replaces_what_it_names),
-        cmocka_unit_test(reviews_say_who_and_why),
-        cmocka_unit_test(samples_hold_passes_and_failures),
-        cmocka_unit_test(the_order_of_items_makes_no_difference),
+        cmocka_unit_test(a_review_replaces_what_it_names),  cmocka_unit_test(reviews_say_who_and_why),
+        cmocka_unit_test(samples_hold_passes_and_failures), cmocka_unit_test(the_order_of_items_makes_no_difference),
         cmocka_unit_test(small_samples_are_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,7 +121,8 @@ static void every_problem_is_reported(void **state)
                                  &rubric, &problems, &err),
                      MC_INPUT);
     static const char *const expected[] = {
-        "\"sometime\" cannot be read as a date | write a date as in 2026-08-08, \"Saturday\" or \"the week before 9 June 2023\"",
+        "\"sometime\" cannot be read as a date | write a date as in 2026-08-08, \"Saturday\" or \"the week before 9 "
+        "June 2023\"",
         "\"sam\" is forbidden and expected too | a value is either right or wrong: take it out of one of them",
         "the slot id \"day\" stands here twice | give each slot of a checkpoint its own id",
         "the slot has no \"expected\" | add it; only a slot of kind abstain has none",
@@ -129,7 +130,8 @@ static void every_problem_is_reported(void **state)
         "\"x\" stands here twice | take one of them out",
         "no slot is called \"nobody\" | name the id of one of the checkpoint's slots",
         "the checkpoint has nothing to grade | add at least one slot",
-        "slot \"a\" of an unanswerable checkpoint is not of kind abstain | write \"kind: abstain\", or choose another mode",
+        "slot \"a\" of an unanswerable checkpoint is not of kind abstain | write \"kind: abstain\", or choose another "
+        "mode",
         "the slot \"a\" says that it is not required | take it out of the list, or its \"required: false\" away",
         "only mode open-ended has options and traps | move them to an open-ended checkpoint",
         "\"a\" is the id of two things here | give it an id of its own",
@@ -184,14 +186,22 @@ static void readable_values_are_known(void **state)
         const char *text;
         int reads;
     } cases[] = {
-        {MC_MATCH_DATE, "2026-08-08", 1},       {MC_MATCH_DATE, "Saturday", 1},
-        {MC_MATCH_DATE, "last week of July 2023", 1}, {MC_MATCH_DATE, "between 26 March and 20 April 2023", 1},
-        {MC_MATCH_DATE, "France", 0},           {MC_MATCH_DATE, "Saturday or Sunday", 0},
-        {MC_MATCH_TIME, "8pm", 1},              {MC_MATCH_TIME, "noon", 1},
-        {MC_MATCH_TIME, "half past seven", 1},  {MC_MATCH_TIME, "soon", 0},
-        {MC_MATCH_NUMBER, "$1,200", 1},         {MC_MATCH_NUMBER, "three dogs", 1},
-        {MC_MATCH_NUMBER, "many", 0},           {MC_MATCH_YESNO, "Likely no; since it went badly", 1},
-        {MC_MATCH_YESNO, "it depends", 0},      {MC_MATCH_ENTITY, "...", 0},
+        {MC_MATCH_DATE, "2026-08-08", 1},
+        {MC_MATCH_DATE, "Saturday", 1},
+        {MC_MATCH_DATE, "last week of July 2023", 1},
+        {MC_MATCH_DATE, "between 26 March and 20 April 2023", 1},
+        {MC_MATCH_DATE, "France", 0},
+        {MC_MATCH_DATE, "Saturday or Sunday", 0},
+        {MC_MATCH_TIME, "8pm", 1},
+        {MC_MATCH_TIME, "noon", 1},
+        {MC_MATCH_TIME, "half past seven", 1},
+        {MC_MATCH_TIME, "soon", 0},
+        {MC_MATCH_NUMBER, "$1,200", 1},
+        {MC_MATCH_NUMBER, "three dogs", 1},
+        {MC_MATCH_NUMBER, "many", 0},
+        {MC_MATCH_YESNO, "Likely no; since it went badly", 1},
+        {MC_MATCH_YESNO, "it depends", 0},
+        {MC_MATCH_ENTITY, "...", 0},
         {MC_MATCH_TEXT, "anything", 1},
     };
     for (size_t i = 0; i < MC_COUNT(cases); i++) {

@@ -2,12 +2,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "base/until.h"
 #include "base/yaml.h"
 #include "grade/verdict.h"
 
@@ -188,7 +190,8 @@ static void options_and_traps_are_counted(void **state)
         grade(*state, "fun", cases[i].answer, MC_ENDED_COMPLETED, &g);
         int trapped = g.traps.items[0].verdict == MC_VERDICT_MISREPRESENTED;
         if (g.options_found != cases[i].found || trapped != cases[i].trapped || g.complete != cases[i].complete) {
-            fail_msg("\"%s\": %zu found, trapped %d, complete %d", cases[i].answer, g.options_found, trapped, g.complete);
+            fail_msg("\"%s\": %zu found, trapped %d, complete %d", cases[i].answer, g.options_found, trapped,
+                     g.complete);
         }
         assert_int_equal(g.options_total, 2);
     }
@@ -207,7 +210,8 @@ static void a_thing_listed_twice_is_a_duplicate(void **state)
 
 static void the_same_answer_gives_the_same_bytes(void **state)
 {
-    static const char answer[] = "- Jordan's, S\xc3\xa1turday \xe2\x80\x9c" "8pm\xe2\x80\x9d\n- not Sam's";
+    static const char answer[] = "- Jordan's, S\xc3\xa1turday \xe2\x80\x9c"
+                                 "8pm\xe2\x80\x9d\n- not Sam's";
     char *texts[2];
     for (int i = 0; i < 2; i++) {
         MC_AUTOGRADE struct mc_answer_grade g;
@@ -220,7 +224,8 @@ static void the_same_answer_gives_the_same_bytes(void **state)
         assert_true(json_is_true(json_object_get(json, "complete")));
         json_t *slot = json_array_get(json_object_get(json, "slots"), 0);
         assert_string_equal(json_string_value(json_object_get(slot, "verdict")), "correct");
-        assert_int_equal(json_integer_value(json_object_get(json_array_get(json_object_get(slot, "quotes"), 0), "start")), 2);
+        assert_int_equal(
+            json_integer_value(json_object_get(json_array_get(json_object_get(slot, "quotes"), 0), "start")), 2);
     }
     assert_string_equal(texts[0], texts[1]);
     free(texts[0]);
@@ -249,6 +254,25 @@ static void an_answer_too_long_is_refused(void **state)
     assert_string_equal(err.hint, "answers may have up to 1048576 bytes");
 }
 
+/* The same words over and over: time grows with length, not with its square. */
+static void long_answers_are_graded_in_bounded_time(void **state)
+{
+    static const char *const patterns[] = {
+        "yes. actually no. ", "Saturday, ", "Jordan's or Sam's ", "not ", "8 to ", "(", "- chips\n"};
+    enum { LENGTH = 100000 };
+    MC_AUTOFREE char *answer = mc_alloc(LENGTH + 32, 1);
+    for (size_t i = 0; i < MC_COUNT(patterns); i++) {
+        size_t at = 0;
+        while (at < LENGTH) {
+            at += (size_t)sprintf(answer + at, "%s", patterns[i]);
+        }
+        int64_t before = mc_monotonic_ms();
+        MC_AUTOGRADE struct mc_answer_grade g;
+        grade(*state, "plan", answer, MC_ENDED_COMPLETED, &g);
+        assert_true(mc_monotonic_ms() - before < 20000);
+    }
+}
+
 static void a_verdict_settled_later_counts(void **state)
 {
     MC_AUTOGRADE struct mc_answer_grade g;
@@ -274,6 +298,7 @@ int main(void)
         cmocka_unit_test(the_same_answer_gives_the_same_bytes),
         cmocka_unit_test(bytes_that_are_no_text_are_graded_all_the_same),
         cmocka_unit_test(an_answer_too_long_is_refused),
+        cmocka_unit_test(long_answers_are_graded_in_bounded_time),
         cmocka_unit_test(a_verdict_settled_later_counts),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

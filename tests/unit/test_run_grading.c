@@ -17,7 +17,8 @@
 #include "support/stored_run.h"
 
 static const char answers_text[] =
-    "{\"life\":\"choir-move\",\"checkpoint\":\"before/where\",\"answer\":\"The Larch Street chapel.\",\"harness\":\"a\"}\n"
+    "{\"life\":\"choir-move\",\"checkpoint\":\"before/where\",\"answer\":\"The Larch Street "
+    "chapel.\",\"harness\":\"a\"}\n"
     "{\"life\":\"choir-move\",\"checkpoint\":\"after/scarf\",\"answer\":\"Where you drove home.\",\"harness\":\"a\"}\n"
     "{\"life\":\"choir-move\",\"checkpoint\":\"before/where\",\"ended\":\"failed\",\"harness\":\"b\"}\n";
 
@@ -160,7 +161,8 @@ static void verdicts_are_never_changed(void **state)
     sqlite3 *db = NULL;
     char *text = NULL;
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "UPDATE revisions SET verdict = 'correct'", NULL, NULL, &text), SQLITE_CONSTRAINT);
+    assert_int_equal(sqlite3_exec(db, "UPDATE revisions SET verdict = 'correct'", NULL, NULL, &text),
+                     SQLITE_CONSTRAINT);
     assert_string_equal(text, "a verdict is never changed");
     sqlite3_free(text);
     assert_int_equal(sqlite3_exec(db, "DELETE FROM revisions", NULL, NULL, &text), SQLITE_CONSTRAINT);
@@ -325,14 +327,11 @@ static void a_bad_file_of_scores_leaves_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(gradings_add_up_and_change_nothing),
-                                       cmocka_unit_test(a_grade_reads_back_as_it_was),
-                                       cmocka_unit_test(what_is_no_grade_is_refused),
-                                       cmocka_unit_test(verdicts_are_never_changed),
-                                       cmocka_unit_test(a_review_is_the_next_revision),
-                                       cmocka_unit_test(answer_ids),
-                                       cmocka_unit_test(results_come_from_the_store),
-                                       cmocka_unit_test(judge_calls_are_summed_and_found),
-                                       cmocka_unit_test(a_bad_file_of_scores_leaves_nothing)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gradings_add_up_and_change_nothing), cmocka_unit_test(a_grade_reads_back_as_it_was),
+        cmocka_unit_test(what_is_no_grade_is_refused),        cmocka_unit_test(verdicts_are_never_changed),
+        cmocka_unit_test(a_review_is_the_next_revision),      cmocka_unit_test(answer_ids),
+        cmocka_unit_test(results_come_from_the_store),        cmocka_unit_test(judge_calls_are_summed_and_found),
+        cmocka_unit_test(a_bad_file_of_scores_leaves_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

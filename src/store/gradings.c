@@ -2,6 +2,7 @@
 #include "store/gradings.h"
 
 #include <sqlite3.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "store/sql.h"
@@ -51,8 +52,7 @@ int mc_grades_add(struct mc_store *store, const struct mc_grade_record *grade, s
 
 static void copy_digest(struct mc_digest *out, const char *hex)
 {
-    strncpy(out->hex, hex, sizeof out->hex - 1);
-    out->hex[sizeof out->hex - 1] = '\0';
+    snprintf(out->hex, sizeof out->hex, "%s", hex);
 }
 
 int mc_grades_find(struct mc_store *store, int64_t grading, const char *attempt, const char *checkpoint,

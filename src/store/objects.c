@@ -154,7 +154,7 @@ int mc_object_put(struct mc_store *store, const char *kind, const void *bytes, s
 {
     struct mc_object_writer *writer = NULL;
     int rc = mc_object_begin(store, kind, &writer, err);
-    if (rc != 0) {
+    if (!writer) {
         return rc;
     }
     rc = mc_object_write(writer, bytes, length, err);

@@ -189,7 +189,8 @@ int main(int argc, char **argv)
     }
     sigprocmask(SIG_BLOCK, &watched, &original);
     int signals = signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);
-    struct relay *relay = relay_open(rules, count);
+    static struct relay *relay; /* for the life of the process, so that leak checkers find it */
+    relay = relay_open(rules, count);
     if (signals < 0 || !relay) {
         return EXIT_SELF;
     }

@@ -152,9 +152,9 @@ int mc_object_end(struct mc_object_writer *writer, struct mc_digest *out, int64_
 int mc_object_put(struct mc_store *store, const char *kind, const void *bytes, size_t length, struct mc_digest *out,
                   struct mc_err *err)
 {
-    struct mc_object_writer *writer;
+    struct mc_object_writer *writer = NULL;
     int rc = mc_object_begin(store, kind, &writer, err);
-    if (rc != 0) {
+    if (!writer) {
         return rc;
     }
     rc = mc_object_write(writer, bytes, length, err);

@@ -128,22 +128,33 @@ static void print_report(const struct mc_cli *cli, const json_t *report, const c
 /* The two formats that need nothing but a path. */
 typedef int import_fn(const char *path, const char *out_dir, json_t **report, struct mc_err *err);
 
-static int import_public(struct mc_cli *cli, int argc, char **argv, import_fn *import, struct mc_usage_page *page)
+struct public_format {
+    import_fn *import;
+    const char *synopsis;
+    const char *about;
+    const char *examples;
+};
+
+static int import_public(struct mc_cli *cli, int argc, char **argv, const struct public_format *format)
 {
     const char *out = NULL;
     const struct mc_option options[] = {{"out", 0, MC_OPTION_TEXT, "DIR", "the new corpus; must not exist", &out}};
-    page->options = options;
-    page->option_count = MC_COUNT(options);
-    page->least = 1;
-    page->most = 1;
+    const struct mc_usage_page page = {.synopsis = format->synopsis,
+                                       .about = format->about,
+                                       .options = options,
+                                       .option_count = MC_COUNT(options),
+                                       .examples = format->examples,
+                                       .least = 1,
+                                       .most = 1};
     int operands;
-    int code = mc_options_read(cli, page, argc, argv, &operands);
+    int code = mc_options_read(cli, &page, argc, argv, &operands);
     if (code >= 0) {
         return code;
     }
     struct mc_err err;
     MC_AUTOJSON json_t *report = NULL;
-    int rc = out ? import(argv[0], out, &report, &err) : missing(&err, "out", "name a folder that does not exist yet");
+    int rc = out ? format->import(argv[0], out, &report, &err)
+                 : missing(&err, "out", "name a folder that does not exist yet");
     if (rc != 0) {
         return mc_cli_fail(cli, &err);
     }
@@ -153,22 +164,24 @@ static int import_public(struct mc_cli *cli, int argc, char **argv, import_fn *i
 
 static int import_locomo(struct mc_cli *cli, int argc, char **argv)
 {
-    struct mc_usage_page page = {
+    static const struct public_format format = {
+        .import = mc_import_locomo,
         .synopsis = "memcal corpus import locomo PATH --out DIR",
         .about =
             "Makes a corpus of LoCoMo's conversations: a JSON file, a folder of them, or a ZIP. Every question is\n"
             "carried over or listed with the reason why not.",
         .examples = "  memcal corpus import locomo locomo10.zip --out locomo"};
-    return import_public(cli, argc, argv, mc_import_locomo, &page);
+    return import_public(cli, argc, argv, &format);
 }
 
 static int import_longmemeval(struct mc_cli *cli, int argc, char **argv)
 {
-    struct mc_usage_page page = {
+    static const struct public_format format = {
+        .import = mc_import_longmemeval,
         .synopsis = "memcal corpus import longmemeval FILE --out DIR",
         .about = "Makes a corpus of LongMemEval's questions, one life each, from longmemeval_*.json.",
         .examples = "  memcal corpus import longmemeval longmemeval_oracle.json --out longmemeval"};
-    return import_public(cli, argc, argv, mc_import_longmemeval, &page);
+    return import_public(cli, argc, argv, &format);
 }
 
 static int import_jsonl(struct mc_cli *cli, int argc, char **argv)

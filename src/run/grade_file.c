@@ -52,9 +52,9 @@ static int find(struct grading *grading, const struct mc_answer *answer, struct 
     }
     if (rc != 0) {
         MC_AUTOFREE char *place = mc_strf("%s:%d: %s", grading->file->answers, answer->line, path);
-        return mc_wrap_place(err, place);
+        mc_wrap_place(err, place);
     }
-    return 0;
+    return rc;
 }
 
 static json_int_t count_unjudged(const struct mc_answer_grade *grade)
@@ -72,7 +72,7 @@ static int take(void *arg, const struct mc_answer *answer, struct mc_err *err)
     struct grading *grading = arg;
     const struct mc_grade_file *file = grading->file;
     MC_AUTOGRADE struct mc_answer_grade grade = {.checkpoint = NULL};
-    struct mc_ruled ruled;
+    struct mc_ruled ruled = {.life = NULL};
     struct column *column = NULL;
     int rc = find(grading, answer, &ruled, err);
     rc = rc ? rc : mc_grade_answer(ruled.rubric, &ruled.context, answer->answer, answer->ended, &grade, err);

@@ -7,9 +7,14 @@
 
 enum { KEPT = 16 };
 
+struct named {
+    const char *id;
+    const struct mc_checkpoint *checkpoint;
+};
+
 struct entry {
     struct mc_ruled_life ruled;
-    const struct mc_checkpoint **by_id; /* the life's checkpoints, sorted */
+    struct named *by_id; /* the life's checkpoints, sorted */
     uint64_t used;
 };
 
@@ -31,7 +36,7 @@ static void release(struct entry *entry)
     mc_rubric_release(&entry->ruled.rubric);
     mc_life_free(entry->ruled.life);
     free(entry->ruled.base);
-    free((void *)entry->by_id);
+    free(entry->by_id);
     *entry = (struct entry){.by_id = NULL};
 }
 
@@ -45,7 +50,7 @@ void mc_rubrics_free(struct mc_rubrics *rubrics)
 
 static int by_id(const void *a, const void *b)
 {
-    return strcmp((*(const struct mc_checkpoint *const *)a)->id, (*(const struct mc_checkpoint *const *)b)->id);
+    return strcmp(((const struct named *)a)->id, ((const struct named *)b)->id);
 }
 
 static int names_life(const struct mc_corpus *corpus, const char *id)
@@ -87,9 +92,9 @@ static int load(const struct mc_corpus *corpus, const char *id, struct entry *en
         const struct mc_life *life = entry->ruled.life;
         entry->by_id = mc_alloc(life->checkpoint_count + 1, sizeof *entry->by_id);
         for (size_t i = 0; i < life->checkpoint_count; i++) {
-            entry->by_id[i] = &life->checkpoints[i];
+            entry->by_id[i] = (struct named){life->checkpoints[i].id, &life->checkpoints[i]};
         }
-        qsort((void *)entry->by_id, life->checkpoint_count, sizeof *entry->by_id, by_id);
+        qsort(entry->by_id, life->checkpoint_count, sizeof *entry->by_id, by_id);
     }
     return rc;
 }
@@ -135,19 +140,19 @@ int mc_rubrics_find(struct mc_rubrics *rubrics, const char *life, const char *ch
     if (rc != 0) {
         return rc;
     }
-    struct mc_checkpoint wanted = {.id = (char *)(uintptr_t)checkpoint};
-    const struct mc_checkpoint *key = &wanted;
-    const struct mc_checkpoint **found = bsearch((const void *)&key, (const void *)entry->by_id,
-                                                 entry->ruled.life->checkpoint_count, sizeof *entry->by_id, by_id);
+    struct named wanted = {.id = checkpoint};
+    const struct named *found =
+        bsearch(&wanted, entry->by_id, entry->ruled.life->checkpoint_count, sizeof *entry->by_id, by_id);
     if (!found) {
         mc_fail(err, MC_INPUT, "the life %s has no checkpoint \"%s\"", life, checkpoint);
         return mc_hint(err, "checkpoints.jsonl of the life lists them");
     }
-    *out = (struct mc_ruled){
-        .life = &entry->ruled,
-        .asked = *found,
-        .rubric = mc_rubric_find(&entry->ruled.rubric, checkpoint),
-        .context = {.zone = entry->ruled.life->zone, .asked_at = (*found)->at, .question = (*found)->question}};
+    *out = (struct mc_ruled){.life = &entry->ruled,
+                             .asked = found->checkpoint,
+                             .rubric = mc_rubric_find(&entry->ruled.rubric, checkpoint),
+                             .context = {.zone = entry->ruled.life->zone,
+                                         .asked_at = found->checkpoint->at,
+                                         .question = found->checkpoint->question}};
     if (!out->rubric) {
         mc_fail(err, MC_INPUT, "the rubric of the life %s says nothing of the checkpoint %s", life, checkpoint);
         return mc_hint(err, "\"memcal corpus validate\" names what it lacks");

@@ -2,7 +2,6 @@
 #include "store/gradings.h"
 
 #include <sqlite3.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "store/sql.h"
@@ -52,7 +51,10 @@ int mc_grades_add(struct mc_store *store, const struct mc_grade_record *grade, s
 
 static void copy_digest(struct mc_digest *out, const char *hex)
 {
-    snprintf(out->hex, sizeof out->hex, "%s", hex);
+    size_t length = strlen(hex);
+    length = length < sizeof out->hex ? length : sizeof out->hex - 1;
+    memcpy(out->hex, hex, length);
+    out->hex[length] = '\0';
 }
 
 int mc_grades_find(struct mc_store *store, int64_t grading, const char *attempt, const char *checkpoint,

@@ -189,14 +189,18 @@ int main(int argc, char **argv)
     }
     sigprocmask(SIG_BLOCK, &watched, &original);
     int signals = signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);
-    struct relay *relay = relay_open(rules, count);
+    static struct relay *relay; /* for the life of the process, so that leak checkers find it */
+    relay = relay_open(rules, count);
     if (signals < 0 || !relay) {
         return EXIT_SELF;
     }
     pid_t pid = start(argv + command, &original);
+    int status = EXIT_SELF;
     if (pid < 0) {
         fprintf(stderr, "memcal-enter: starting %s: %s\n", argv[command], strerror(errno));
-        return EXIT_SELF;
+    } else {
+        status = supervise(relay, signals, pid, report_fd);
     }
-    return supervise(relay, signals, pid, report_fd);
+    relay_close(relay);
+    return status;
 }

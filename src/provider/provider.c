@@ -140,8 +140,7 @@ static int read_fields(const struct mc_view *root, struct mc_provider *out, stru
         out->maintenance = kinds[kind];
         out->config = config.value;
         if (out->egress[0]) {
-            rc =
-                mc_view_fail(root, err, "egress to \"%s\": this version reaches no host but the model", out->egress[0]);
+            mc_view_fail(root, err, "egress to \"%s\": this version reaches no host but the model", out->egress[0]);
             rc = mc_hint(err, "use a provider that works without a network of its own");
         }
     }

@@ -193,6 +193,15 @@ static json_t *model_json(const struct mc_model *model)
                      model->base_url, "secret", model->secret, "network", model->network, "prices", prices);
 }
 
+json_t *mc_models_json(const struct mc_runfile *runfile)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < runfile->model_count; i++) {
+        json_array_append_new(list, model_json(&runfile->models[i]));
+    }
+    return list;
+}
+
 static json_t *limit_json(double value)
 {
     return value < 0 ? json_null() : json_real(value);
@@ -249,13 +258,14 @@ static void make_manifest(struct mc_plan *plan, const struct mc_engine_about *ab
     const struct mc_runfile *runfile = &plan->runfile;
     json_t *budget = json_pack("{so so so}", "usd", limit_json(runfile->budget_usd), "tokens",
                                mc_count_json(runfile->budget_tokens), "wall_s", mc_count_json(runfile->budget_wall_s));
-    plan->manifest = json_pack("{si ss s{ss ss} so so so so so so sI s{sI} s{ss} ss}", "format", 1, "memcal",
-                               MEMCAL_VERSION, "run_file", "name", runfile->name, "digest", runfile->digest.hex,
-                               "corpus", corpus_json(plan), "entrants", entrants_json(plan), "sidecar_image",
-                               image_json(&plan->sidecar), "trials", trials_json(plan), "budget", budget, "engine",
-                               engine_json(about), "repetitions", (json_int_t)runfile->repetitions, "retries",
-                               "infrastructure", (json_int_t)runfile->infrastructure_retries, "grader", "judge", "none",
-                               "isolation", plan->verified ? "verified" : "not verified");
+    plan->manifest = json_pack(
+        "{si ss s{ss ss} so so so so so so so sI s{sI} s{ss sI} ss}", "format", 1, "memcal", MEMCAL_VERSION, "run_file",
+        "name", runfile->name, "digest", runfile->digest.hex, "corpus", corpus_json(plan), "entrants",
+        entrants_json(plan), "models", mc_models_json(runfile), "sidecar_image", image_json(&plan->sidecar), "trials",
+        trials_json(plan), "budget", budget, "engine", engine_json(about), "repetitions",
+        (json_int_t)runfile->repetitions, "retries", "infrastructure", (json_int_t)runfile->infrastructure_retries,
+        "grader", "judge", runfile->judge ? runfile->judge : "none", "votes", (json_int_t)runfile->votes, "isolation",
+        plan->verified ? "verified" : "not verified");
     MC_AUTOFREE char *text = mc_json_text(plan->manifest);
     plan->digest = mc_sha256_of(text, strlen(text));
 }

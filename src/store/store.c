@@ -215,8 +215,8 @@ static int create_schema(struct mc_store *store, struct mc_err *err)
 {
     char uuid[37];
     int rc = make_uuid(uuid, err);
-    if (rc == 0) {
-        rc = exec(store, mc_schema_sql, err);
+    for (size_t i = 0; rc == 0 && mc_schema_sql[i]; i++) {
+        rc = exec(store, mc_schema_sql[i], err);
     }
     if (rc == 0) {
         rc = mc_sql_run(store, err, "INSERT INTO meta VALUES ('uuid', ?)", "s", uuid);

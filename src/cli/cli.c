@@ -16,11 +16,11 @@ static int exit_code_of(const struct mc_err *err)
     case MC_NOT_FOUND:
     case MC_EXISTS:
     case MC_LIMIT:
+    case MC_DENIED:
         return MC_EXIT_USAGE;
     case MC_ENGINE:
     case MC_TIMEOUT:
     case MC_CLOSED:
-    case MC_DENIED:
         return MC_EXIT_MISSING;
     case MC_BUDGET:
         return MC_EXIT_BUDGET;

@@ -5,10 +5,34 @@
 
 #include "base/mem.h"
 
+/* "name@sha256:X". Engines know such a name of what a registry gave; what was built or loaded here has no digest but
+ * its ID, and is found by that. */
+static int find_pinned(struct mc_found_image *found, struct mc_engine *engine, const char *reference,
+                       struct mc_until until, struct mc_err *err)
+{
+    const char *digest = strstr(reference, "@sha256:");
+    int rc = mc_image_inspect(engine, reference, &found->image, until, err);
+    if (rc != MC_NOT_FOUND || !digest) {
+        return rc;
+    }
+    rc = mc_image_inspect(engine, digest + 1, &found->image, until, err);
+    if (rc != MC_NOT_FOUND) {
+        return rc;
+    }
+    MC_AUTOFREE char *name = mc_strndup(reference, (size_t)(digest - reference));
+    MC_AUTOIMAGE struct mc_image other = {.raw = NULL};
+    rc = mc_image_inspect(engine, name, &other, until, err);
+    if (rc == 0) {
+        mc_fail(err, MC_MISMATCH, "the image %s is pinned to %s, the engine has %s", name, digest + 1, other.id);
+        rc = mc_hint(err, "load the one that is pinned, or pin the one that is there");
+    }
+    return rc;
+}
+
 int mc_found_image_load(struct mc_found_image *found, struct mc_engine *engine, const char *reference,
                         struct mc_until until, struct mc_err *err)
 {
-    int rc = mc_image_inspect(engine, reference, &found->image, until, err);
+    int rc = find_pinned(found, engine, reference, until, err);
     if (rc == MC_NOT_FOUND) {
         mc_fail(err, MC_NOT_FOUND, "the image %s is not on the engine (%s at %s)", reference,
                 mc_engine_about(engine)->kind_name, mc_engine_endpoint(engine)->host);
@@ -43,6 +67,18 @@ static int is_among(const char *name, const char *const *names)
     return 0;
 }
 
+static int no_harness(const struct mc_runfile *runfile, const char *name, struct mc_err *err)
+{
+    struct mc_buf names = MC_BUF_OWN;
+    for (size_t i = 0; i < runfile->entrant_count; i++) {
+        mc_buf_putf(&names, "%s%s", i ? ", " : "", runfile->entrants[i].harness.name);
+    }
+    mc_fail(err, MC_INPUT, "%s names no harness \"%s\"", runfile->path, name);
+    mc_hint(err, "it names %s", mc_buf_text(&names));
+    mc_buf_release(&names);
+    return err->code;
+}
+
 static int check_names(const struct mc_plan *plan, const struct mc_plan_options *options, struct mc_err *err)
 {
     for (size_t i = 0; options->lives && options->lives[i]; i++) {
@@ -61,7 +97,7 @@ static int check_names(const struct mc_plan *plan, const struct mc_plan_options 
             found |= mc_streq(plan->runfile.entrants[j].harness.name, options->harnesses[i]);
         }
         if (!found) {
-            return mc_fail(err, MC_INPUT, "%s names no harness \"%s\"", plan->runfile.path, options->harnesses[i]);
+            return no_harness(&plan->runfile, options->harnesses[i], err);
         }
     }
     return 0;

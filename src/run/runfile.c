@@ -376,7 +376,8 @@ int mc_runfile_load(const char *path, struct mc_runfile *out, struct mc_err *err
     int rc = mc_fs_read(path, &bytes, err);
     rc = rc ? rc : mc_yaml_parse(mc_buf_text(&bytes), bytes.len, path, &out->doc, err);
     if (rc != 0) {
-        return mc_wrap(err, "run file");
+        mc_wrap(err, "run file");
+        return err->hint[0] ? rc : mc_hint(err, "give the path of a run file in YAML: docs/runs.md describes one");
     }
     out->path = mc_strdup(path);
     out->digest = mc_sha256_of(mc_buf_text(&bytes), bytes.len);

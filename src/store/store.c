@@ -23,7 +23,8 @@ int mc_sql_fail(struct mc_store *store, struct mc_err *err, int sqlite_code, con
     int twice = which == SQLITE_CONSTRAINT_PRIMARYKEY || which == SQLITE_CONSTRAINT_UNIQUE;
     enum mc_code code = sqlite_code != SQLITE_CONSTRAINT ? MC_IO : twice ? MC_EXISTS : MC_INTERNAL;
     mc_fail(err, code, "%s in %s/memcal.db: %s", what, store->dir, sqlite3_errmsg(store->db));
-    if (sqlite_code == SQLITE_FULL) {
+    int is_full = sqlite_code == SQLITE_FULL || (store->db && sqlite3_system_errno(store->db) == ENOSPC);
+    if (is_full) {
         mc_hint(err, "free some space on that disk, then run the same command again");
     } else if (sqlite_code == SQLITE_BUSY) {
         mc_hint(err, "another memcal is writing to this store: try again");

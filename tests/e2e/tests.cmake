@@ -24,3 +24,5 @@ if(NOT MEMCAL_SANITIZE)
   add_e2e(evidence 120)
   set_tests_properties(e2e/evidence PROPERTIES FIXTURES_REQUIRED "e2e_images;e2e_quickstart")
 endif()
+
+include(${CMAKE_CURRENT_LIST_DIR}/openai_server/tests.cmake)

@@ -1,7 +1,7 @@
 /*
  * LoCoMo's data, which may be tested against but never be part of the repository: MEMCAL_LOCOMO, or
- * ../shared/data/locomo10.zip beside the source tree. Continuous integration (CI set) has it; elsewhere a test without it
- * says so and counts as skipped.
+ * ../shared/data/locomo10.zip beside the source tree. Continuous integration (CI set) has it; elsewhere a test without
+ * it says so and counts as skipped.
  */
 #pragma once
 

@@ -36,8 +36,9 @@ static const char secret_value[] = "k\"ey/with+odd=chars.0123456789";
 struct fixture {
     char *dir;
     struct mc_sidecar_paths paths;
-    int to;   /* the sidecar's standard input */
-    int from; /* its standard output */
+    const char *secret; /* NULL: secret_value */
+    int to;             /* the sidecar's standard input */
+    int from;           /* its standard output */
     pthread_t thread;
     int result;
     struct mc_err err;
@@ -179,7 +180,7 @@ static inline void fixture_await(struct fixture *fixture, enum mc_notice_type ty
 
 static inline void fixture_secrets(struct fixture *fixture)
 {
-    MC_AUTOJSON json_t *values = json_pack("{s:s}", "OPENAI_API_KEY", secret_value);
+    MC_AUTOJSON json_t *values = json_pack("{s:s}", "OPENAI_API_KEY", fixture->secret ? fixture->secret : secret_value);
     struct mc_command command = {.type = MC_CMD_SECRETS, .secrets = values};
     fixture_send(fixture, &command);
 }

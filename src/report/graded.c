@@ -23,9 +23,9 @@ static void put_judge(struct mc_buf *out, const json_t *judge)
 {
     const json_t *usage = json_object_get(judge, "usage");
     const json_t *cost = json_object_get(judge, "cost_usd");
-    mc_buf_puts(out, "- the judge was asked ");
+    mc_buf_puts(out, "- calls of the judge: ");
     put_count(out, judge, "calls");
-    mc_buf_puts(out, " times (tokens in ");
+    mc_buf_puts(out, " (tokens in ");
     put_count(out, usage, "input");
     mc_buf_puts(out, ", out ");
     put_count(out, usage, "output");

@@ -310,14 +310,15 @@ static enum mc_ended blame_signal(const char *name, int exit_code, const char *r
     const char *passed_on = strstr(report, "passed on signal ");
     const char *killed_by = strstr(report, "killed by signal ");
     if (passed_on || (exit_code == 128 + SIGKILL && !killed_by)) {
-        int number = passed_on ? atoi(passed_on + strlen("passed on signal ")) : SIGKILL;
-        mc_fail(err, MC_CLOSED, "the %s was ended from outside by signal %d (exit code %d)", name, number, exit_code);
+        long number = passed_on ? strtol(passed_on + strlen("passed on signal "), NULL, 10) : SIGKILL;
+        mc_fail(err, MC_CLOSED, "the %s was ended from outside by signal %ld (exit code %d)", name, number, exit_code);
         return MC_ENDED_INFRASTRUCTURE;
     }
     if (exit_code == 128 + SIGKILL) {
         mc_fail(err, MC_CLOSED, "the %s was killed, probably because it ran out of its memory limit", name);
     } else if (killed_by) {
-        mc_fail(err, MC_CLOSED, "the %s crashed with signal %d", name, atoi(killed_by + strlen("killed by signal ")));
+        long number = strtol(killed_by + strlen("killed by signal "), NULL, 10);
+        mc_fail(err, MC_CLOSED, "the %s crashed with signal %ld", name, number);
     } else {
         mc_fail(err, MC_CLOSED, "the %s ended by itself with exit code %d", name, exit_code);
     }

@@ -68,7 +68,7 @@ class Judge(Commands):
         self.assertAlmostEqual(report["judge"]["cost_usd"], (300 * 1 + 30 * 2) / 1e6)
         self.assertEqual(report["harnesses"][0]["model_calls"], 0)
         self.assertEqual(report["grading"]["judge"], "judge-1 (openai), 3 votes")
-        self.assertIn("the judge was asked 3 times (tokens in 300, out 30, \\$0.0004)", self.memcal("report", "run-1"))
+        self.assertIn("calls of the judge: 3 (tokens in 300, out 30, \\$0.0004)", self.memcal("report", "run-1"))
         for path in self.store.rglob("*"):
             if path.is_file():
                 self.assertNotIn(b"sk-test-0123456789abcdef", path.read_bytes(), path)

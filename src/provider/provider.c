@@ -155,7 +155,7 @@ int mc_provider_load(const char *path, struct mc_provider *out, struct mc_err *e
     rc = rc ? rc : mc_yaml_parse(mc_buf_text(&bytes), bytes.len, path, &out->doc, err);
     if (rc != 0) {
         mc_wrap(err, "provider manifest");
-        return err->hint[0] ? rc : mc_hint(err, "\"memcal provider list\" names those in manifests/providers");
+        return rc != MC_NOT_FOUND ? rc : mc_hint(err, "\"memcal provider list\" names those in manifests/providers");
     }
     out->path = mc_strdup(path);
     out->digest = mc_sha256_of(mc_buf_text(&bytes), bytes.len);

@@ -134,7 +134,10 @@ static void wrong_harnesses_are_refused(void **state)
     struct mc_harness harness;
     MC_AUTOFREE char *absent = mc_path_join(dir, "absent.yaml");
     assert_int_equal(mc_harness_load(absent, &harness, &err), MC_NOT_FOUND);
-    check_error(&err, &(struct refusal){"", "harness manifest: opening %s: No such file or directory", NULL}, absent);
+    check_error(&err,
+                &(struct refusal){"", "harness manifest: opening %s: No such file or directory",
+                                  "\"memcal harness list\" names those in manifests/harnesses"},
+                absent);
     struct mc_buf large = MC_BUF_OWN;
     while (large.len <= (size_t)1 << 20) {
         mc_buf_puts(&large, "# a comment that goes on and on\n");

@@ -149,7 +149,8 @@ static void secrets_come_from_the_environment(void **state)
         {"", "the secret MEMCAL_TEST_KEY is not set",
          "set it in the environment: the run file names it under \"secrets\""},
         {"12345",
-         "the secret MEMCAL_TEST_KEY is shorter than 6 characters: it could not be kept out of what is recorded", ""},
+         "the secret MEMCAL_TEST_KEY is shorter than 6 characters: it could not be kept out of what is recorded",
+         "use a longer one"},
         {"not \xff text", "the secret MEMCAL_TEST_KEY is not UTF-8 text", ""},
     };
     for (size_t i = 0; i < MC_COUNT(cases); i++) {

@@ -59,6 +59,7 @@ static enum mc_code code_of_errno(int sys)
 {
     switch (sys) {
     case ENOENT:
+    case ENOTDIR:
         return MC_NOT_FOUND;
     case EEXIST:
         return MC_EXISTS;

@@ -49,8 +49,8 @@ struct mc_err {
 int mc_fail(struct mc_err *err, enum mc_code code, const char *format, ...) MC_PRINTF(3, 4);
 int mc_vfail(struct mc_err *err, enum mc_code code, const char *format, va_list args) MC_PRINTF(3, 0);
 
-/* The same with ": strerror(sys)" added; code is MC_NOT_FOUND for ENOENT, MC_EXISTS for EEXIST, MC_DENIED for EACCES
- * and EPERM, else MC_IO. */
+/* The same with ": strerror(sys)" added; code is MC_NOT_FOUND for ENOENT and ENOTDIR, MC_EXISTS for EEXIST, MC_DENIED
+ * for EACCES and EPERM, else MC_IO. */
 int mc_fail_errno(struct mc_err *err, int sys, const char *format, ...) MC_PRINTF(3, 4);
 
 /* Puts "context: " before the text; returns err->code. */

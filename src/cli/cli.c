@@ -16,11 +16,11 @@ static int exit_code_of(const struct mc_err *err)
     case MC_NOT_FOUND:
     case MC_EXISTS:
     case MC_LIMIT:
+    case MC_DENIED:
         return MC_EXIT_USAGE;
     case MC_ENGINE:
     case MC_TIMEOUT:
     case MC_CLOSED:
-    case MC_DENIED:
         return MC_EXIT_MISSING;
     case MC_BUDGET:
         return MC_EXIT_BUDGET;
@@ -96,7 +96,7 @@ const struct mc_cli_command *mc_cli_subcommand(struct mc_cli *cli, const char *c
     for (const struct mc_cli_command *c = table; c->name; c++) {
         mc_buf_putf(&names, "%s%s", c == table ? "" : ", ", c->name);
     }
-    if (word) {
+    if (word && word[0] != '-') {
         mc_fail(&err, MC_INPUT, "there is no command \"%s %s\"", command, word);
     } else {
         mc_fail(&err, MC_INPUT, "\"memcal %s\" needs a command", command);

@@ -31,10 +31,14 @@ struct mc_cli_command {
     const char *summary; /* one line; NULL: not listed */
 };
 
-mc_cli_command_fn mc_cmd_corpus, mc_cmd_doctor, mc_cmd_harness, mc_cmd_help, mc_cmd_image, mc_cmd_provider, mc_cmd_run,
-    mc_cmd_runs, mc_cmd_show, mc_cmd_sidecar, mc_cmd_version;
+mc_cli_command_fn mc_cmd_audit, mc_cmd_compare, mc_cmd_corpus, mc_cmd_doctor, mc_cmd_grade, mc_cmd_harness, mc_cmd_help,
+    mc_cmd_image, mc_cmd_provider, mc_cmd_report, mc_cmd_review, mc_cmd_run, mc_cmd_runs, mc_cmd_score, mc_cmd_show,
+    mc_cmd_sidecar, mc_cmd_version;
 
 extern const struct mc_cli_command mc_cli_commands[]; /* ends with a NULL name */
+
+/* Those of "memcal corpus" that make a corpus. */
+mc_cli_command_fn mc_cmd_corpus_import, mc_cmd_corpus_vary;
 
 /* Exit codes (design.md section 8). */
 enum mc_exit {

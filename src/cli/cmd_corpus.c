@@ -10,8 +10,8 @@
 #include "cli/cmd.h"
 #include "corpus/corpus.h"
 #include "corpus/digest.h"
-#include "corpus/validate.h"
 #include "run/keep.h"
+#include "run/validate.h"
 #include "store/objects.h"
 #include "store/records.h"
 
@@ -60,7 +60,7 @@ static int corpus_validate(struct mc_cli *cli, int argc, char **argv)
         return code;
     }
     MC_AUTOPROBLEMS struct mc_problems problems = {.items = NULL};
-    mc_corpus_validate(argv[0], 1, &problems);
+    mc_validate(argv[0], &problems);
     if (cli->json) {
         MC_AUTOJSON json_t *json = mc_problems_json(&problems);
         print_json(json);
@@ -90,7 +90,7 @@ static int corpus_add(struct mc_cli *cli, int argc, char **argv)
     MC_AUTOCORPUS struct mc_corpus *corpus = NULL;
     MC_AUTOLISTING struct mc_listing listing = {.files = NULL};
     MC_AUTOPROBLEMS struct mc_problems problems = {.items = NULL};
-    mc_corpus_validate(argv[0], 1, &problems);
+    mc_validate(argv[0], &problems);
     int rc = mc_problems_check(&problems, &err);
     rc = rc ? rc : mc_corpus_open(argv[0], &corpus, &err);
     rc = rc ? rc : mc_listing_scan(argv[0], &listing, &err);
@@ -327,6 +327,8 @@ int mc_cmd_corpus(struct mc_cli *cli, int argc, char **argv)
         {"list", NULL, corpus_list, "list the corpora in the store"},
         {"show", NULL, corpus_show, "show a corpus and its lives"},
         {"export", NULL, corpus_export, "write a corpus of the store into a folder"},
+        {"vary", NULL, mc_cmd_corpus_vary, "write a variant of a life into another corpus"},
+        {"import", NULL, mc_cmd_corpus_import, "make a corpus of LoCoMo, LongMemEval, or your own messages"},
         {"rm", NULL, corpus_rm, "take a corpus out of the store"},
         {NULL, NULL, NULL, NULL}};
     int code;

@@ -22,6 +22,9 @@ int mc_cli_open_engine(struct mc_cli *cli, struct mc_engine **out, struct mc_err
         rc = mc_engine_open(&found.endpoint, NULL, mc_within(OPEN_MS, &cli->cancel), out, err);
     }
     mc_found_release(&found);
+    if (rc != 0 && rc != MC_INPUT && rc != MC_CANCELLED) {
+        rc = err->code = MC_ENGINE; /* however it is missing: it has an exit code of its own */
+    }
     return rc;
 }
 

@@ -302,9 +302,15 @@ static int image_load(struct mc_cli *cli, int argc, char **argv)
     struct mc_until until = mc_within(MOVE_MS, &cli->cancel);
     MC_AUTOCLOSE int fd = open(argv[0], O_RDONLY | O_CLOEXEC);
     int rc = fd < 0 ? mc_fail_errno(&err, errno, "reading %s", argv[0]) : 0;
+    if (rc == MC_NOT_FOUND) {
+        mc_hint(&err, "\"memcal image save FILE\" writes one");
+    }
     rc = rc ? rc : mc_recipes_load(images_dir(dir), &recipes, &err);
     rc = rc ? rc : mc_cli_open_engine(cli, &engine, &err);
     rc = rc ? rc : mc_image_load(engine, fd, &progress, until, &err);
+    if (rc == MC_ENGINE && !err.hint[0]) {
+        mc_hint(&err, "FILE must be a tar that \"memcal image save\" wrote");
+    }
     rc = rc ? rc : restore_tags(engine, &recipes, until, &err);
     mc_meter_end(&meter);
     mc_recipes_release(&recipes);

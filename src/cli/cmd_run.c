@@ -39,7 +39,8 @@ static int print_plan(const struct mc_cli *cli, const struct mc_plan *plan, cons
     }
     print_json(json);
     if (!cli->json) {
-        fprintf(stderr, "plan %s: %zu trials; nothing was started\n", plan->digest.hex, plan->trial_count);
+        fprintf(stderr, "plan %s: %zu trial%s; nothing was started\n", plan->digest.hex, plan->trial_count,
+                plan->trial_count == 1 ? "" : "s");
     }
     return 0;
 }
@@ -71,6 +72,10 @@ static int check_plan(const struct mc_plan *plan, const struct run_options *opti
     if (options->expect_plan) {
         struct mc_digest expected;
         int rc = mc_digest_parse(options->expect_plan, &expected, err);
+        if (rc != 0) {
+            mc_wrap(err, "--expect-plan");
+            return mc_hint(err, "\"memcal run --plan\" prints a plan's digest");
+        }
         if (rc == 0 && !mc_streq(expected.hex, plan->digest.hex)) {
             rc = mc_fail(err, MC_MISMATCH, "this plan's digest is %s, --expect-plan says %s", plan->digest.hex,
                          expected.hex);
@@ -86,8 +91,8 @@ static int execute(struct mc_cli *cli, const struct run_options *options, const 
 {
     struct mc_meter meter;
     mc_meter_begin(&meter, cli);
-    mc_meter_line(&meter, "%zu trials on %s %s", plan->trial_count, mc_engine_about(engine)->kind_name,
-                  mc_engine_about(engine)->version);
+    mc_meter_line(&meter, "%zu trial%s on %s %s", plan->trial_count, plan->trial_count == 1 ? "" : "s",
+                  mc_engine_about(engine)->kind_name, mc_engine_about(engine)->version);
     (void)options;
     struct mc_conduct_options conduct = {
         .store = store, .engine = engine, .plan = plan, .cancel = &cli->cancel, .watch = {mc_meter_of_run, &meter}};
@@ -176,6 +181,7 @@ int mc_cmd_run(struct mc_cli *cli, int argc, char **argv)
     }
     if (o.jobs != 1) {
         mc_fail(&err, MC_INPUT, "--jobs %lld: this version runs one trial at a time", (long long)o.jobs);
+        mc_hint(&err, "leave it out, or say --jobs 1");
         return mc_cli_fail(cli, &err);
     }
     return run(cli, &o, argv[0]);

@@ -3,12 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "cli/cmd.h"
+#include "cli/graded.h"
 #include "report/report.h"
-#include "store/records.h"
+#include "run/results.h"
 
 static json_t *run_json(const struct mc_run_record *run)
 {
@@ -62,40 +61,6 @@ int mc_cmd_runs(struct mc_cli *cli, int argc, char **argv)
                text_of(run, "created"));
     }
     return MC_EXIT_OK;
-}
-
-/* The one run whose ID is or starts with what was given. */
-struct wanted {
-    char *id;
-    int count;
-};
-
-static int take_run(void *payload, const struct mc_run_record *run)
-{
-    struct wanted *wanted = payload;
-    wanted->count++;
-    if (!wanted->id) {
-        wanted->id = mc_strdup(run->id);
-    }
-    return 0;
-}
-
-static int find_run(struct mc_store *store, const char *given, char **id, struct mc_err *err)
-{
-    struct wanted wanted = {.id = NULL, .count = 0};
-    int rc = mc_runs_list(store, mc_streq(given, "last") ? NULL : given, take_run, &wanted, err);
-    if (rc == 0 && wanted.count == 0) {
-        mc_fail(err, MC_INPUT, "there is no run \"%s\" in the store %s", given, mc_store_dir(store));
-        rc = mc_hint(err, "\"memcal runs\" lists them");
-    } else if (rc == 0 && wanted.count > 1 && !mc_streq(given, "last")) {
-        rc = mc_fail(err, MC_INPUT, "%d runs start with \"%s\": give more of the ID", wanted.count, given);
-    }
-    if (rc == 0) {
-        *id = wanted.id;
-    } else {
-        free(wanted.id);
-    }
-    return rc;
 }
 
 static int list_trial(void *payload, const struct mc_trial_record *trial)
@@ -168,44 +133,54 @@ static int show_report(const struct mc_cli *cli, json_t *report, const char *cel
     return 0;
 }
 
-static int show(struct mc_cli *cli, const char *given, struct mc_err *err)
+/* From the verdicts in force; a run that was not graded yet has its trials to show. */
+static int show_run(const struct mc_cli *cli, struct mc_store *store, const struct mc_stored_run *run, const char *cell,
+                    const struct mc_time *as_of, struct mc_err *err)
+{
+    MC_AUTOJSON json_t *report = NULL;
+    int rc = mc_results_make(store, run, as_of, &report, err);
+    if (rc == MC_NOT_FOUND && !as_of) {
+        return show_trials(cli, store, run->id, err);
+    }
+    rc = rc ? rc : show_report(cli, report, cell);
+    if (rc == 0 && !cli->json && !cell) {
+        printf("\nrun %s\nreport %s/runs/%s/report.md\n", run->id, mc_store_dir(store), run->id);
+    }
+    return rc;
+}
+
+static int show(struct mc_cli *cli, const char *given, const char *when, struct mc_err *err)
 {
     struct mc_store *store = NULL;
-    MC_AUTOFREE char *run = mc_strndup(given, strcspn(given, "/"));
-    const char *cell = strchr(given, '/');
-    MC_AUTOFREE char *id = NULL;
-    int rc = mc_cli_open_store(cli, &store, err);
-    rc = rc ? rc : find_run(store, run, &id, err);
-    if (rc == 0) {
-        MC_AUTOFREE char *path = mc_strf("%s/runs/%s/report.json", mc_store_dir(store), id);
-        MC_AUTOJSON json_t *report = mc_fs_exists(path) ? mc_json_load(path, (size_t)1 << 30, err) : NULL;
-        if (report) {
-            rc = show_report(cli, report, cell);
-            if (!cli->json && !cell) {
-                printf("\nrun %s\nreport %s/runs/%s/report.md\n", id, mc_store_dir(store), id);
-            }
-        } else {
-            rc = mc_fs_exists(path) ? (int)err->code : show_trials(cli, store, id, err);
-        }
-    }
+    MC_AUTORUN struct mc_stored_run run = {.id = NULL};
+    MC_AUTOFREE char *name = mc_strndup(given, strcspn(given, "/"));
+    struct mc_time time;
+    const struct mc_time *as_of;
+    int rc = mc_cli_as_of(when, &time, &as_of, err);
+    rc = rc ? rc : mc_cli_open_run(cli, name, &store, &run, err);
+    rc = rc ? rc : show_run(cli, store, &run, strchr(given, '/'), as_of, err);
     mc_store_close(store);
     return rc;
 }
 
 int mc_cmd_show(struct mc_cli *cli, int argc, char **argv)
 {
-    static const struct mc_usage_page page = {
-        .synopsis = "memcal show RUN[/CORPUS/HARNESS]",
-        .about = "Shows a run's comparison, or with a harness its trials, answer by answer.\n"
-                 "RUN is a run's ID, the start of one, or \"last\".",
-        .examples = "  memcal show last\n  memcal show last/quickstart/hermes-fts",
-        .least = 1,
-        .most = 1};
+    const char *as_of = NULL;
+    const struct mc_option options[] = {{"as-of", 0, MC_OPTION_TEXT, "TIME", mc_cli_as_of_help, &as_of}};
+    const struct mc_usage_page page = {.synopsis = "memcal show RUN[/CORPUS/HARNESS] [--as-of TIME]",
+                                       .about =
+                                           "Shows a run's comparison, or with a harness its trials, answer by answer.\n"
+                                           "RUN is a run's ID, the start of one, or \"last\".",
+                                       .options = options,
+                                       .option_count = MC_COUNT(options),
+                                       .examples = "  memcal show last\n  memcal show last/quickstart/hermes-fts",
+                                       .least = 1,
+                                       .most = 1};
     int operands;
     int code = mc_options_read(cli, &page, argc, argv, &operands);
     if (code >= 0) {
         return code;
     }
     struct mc_err err;
-    return show(cli, argv[0], &err) == 0 ? MC_EXIT_OK : mc_cli_fail(cli, &err);
+    return show(cli, argv[0], as_of, &err) == 0 ? MC_EXIT_OK : mc_cli_fail(cli, &err);
 }

@@ -14,6 +14,12 @@ const struct mc_cli_command mc_cli_commands[] = {
     {"run", NULL, mc_cmd_run, "run lives through harnesses and print the comparison"},
     {"runs", NULL, mc_cmd_runs, "list the runs in the store"},
     {"show", NULL, mc_cmd_show, "show a run, or one of its trials"},
+    {"report", NULL, mc_cmd_report, "make a run's report from the verdicts in force"},
+    {"compare", NULL, mc_cmd_compare, "compare two harnesses, with intervals and a test"},
+    {"grade", NULL, mc_cmd_grade, "grade a run again, or an answers file"},
+    {"review", NULL, mc_cmd_review, "give one verdict by hand; the first one stays"},
+    {"audit", NULL, mc_cmd_audit, "draw verdicts for a person to look at"},
+    {"score", NULL, mc_cmd_score, "take scores from elsewhere, beside ours"},
     {"corpus", "dataset", mc_cmd_corpus, "add, list, check and make corpora of lives"},
     {"harness", NULL, mc_cmd_harness, "list, show and check harness manifests"},
     {"provider", NULL, mc_cmd_provider, "list, show and check provider manifests"},
@@ -59,10 +65,21 @@ static const struct mc_cli_command *find_command(const char *name)
     return NULL;
 }
 
+/* Known before options are read: what is wrong with them is said in JSON, too. */
+static int wants_json(int argc, char **argv)
+{
+    for (int i = 1; i < argc && !mc_streq(argv[i], "--"); i++) {
+        if (mc_streq(argv[i], "--json")) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct mc_err err;
-    struct mc_cli cli = {.log = {.stream = stderr, .level = MC_LOG_NONE}};
+    struct mc_cli cli = {.json = wants_json(argc, argv), .log = {.stream = stderr, .level = MC_LOG_NONE}};
     if (mc_cancel_init(&cli.cancel, &err) != 0) {
         return mc_cli_fail(&cli, &err);
     }

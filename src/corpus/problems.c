@@ -93,6 +93,19 @@ void mc_problems_take(struct mc_problems *problems, const struct mc_err *err, co
     mc_problems_add(problems, MC_SEVERITY_ERROR, place, err->hint[0] ? err->hint : mend, "%s", text);
 }
 
+int mc_problems_has(const struct mc_problems *problems, const struct mc_err *err, const char *file, size_t before)
+{
+    MC_AUTOFREE char *prefix = mc_strndup(err->text, err->place);
+    struct mc_place place = split_place(prefix, file);
+    for (size_t i = 0; i < before; i++) {
+        const struct mc_problem *one = &problems->items[i];
+        if (one->line == place.line && mc_streq(one->file, place.file) && mc_streq(one->path, place.path)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 int mc_problems_check(const struct mc_problems *problems, struct mc_err *err)
 {
     for (size_t i = 0; i < problems->count; i++) {

@@ -56,6 +56,9 @@ void mc_problems_at(struct mc_problems *problems, enum mc_severity severity, con
  * no hint. */
 void mc_problems_take(struct mc_problems *problems, const struct mc_err *err, const char *file, const char *mend);
 
+/* True where one of the first `before` problems kept stands at the same place. */
+int mc_problems_has(const struct mc_problems *problems, const struct mc_err *err, const char *file, size_t before);
+
 /* 0 where there is no error; else fails with the first one and says how many there are. */
 int mc_problems_check(const struct mc_problems *problems, struct mc_err *err) MC_CHECKED;
 

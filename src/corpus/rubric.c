@@ -5,6 +5,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "corpus/validate.h"
 #include "corpus/words.h"
 
 /* What checking one rubric carries along. */
@@ -214,24 +215,33 @@ static void check_entries(struct check *check, const struct mc_view *entries)
     mc_ids_release(&ids);
 }
 
-void mc_rubric_check(const struct mc_life *life, const struct mc_public *texts, struct mc_problems *problems)
+static void check_document(struct check *check, const struct mc_view *root, const struct mc_public *texts)
 {
-    MC_AUTOFREE char *path = mc_path_join(life->dir, "rubric.yaml");
-    struct check check = {.load = {.problems = problems, .file = path}, .life = life};
-    struct mc_load *load = &check.load;
-    MC_AUTODOC struct mc_doc doc;
-    if (!mc_load_note(load, mc_life_rubric(life, &doc, &load->err), "every life has a rubric.yaml")) {
-        return;
-    }
-    struct mc_view root = mc_doc_view(&doc);
+    struct mc_load *load = &check->load;
     struct mc_view entries = {.value = NULL};
-    if (!mc_load_note(load, mc_view_is_object(&root, &load->err), "write checkpoints: and an entry for each") ||
-        !mc_load_note(load, mc_read_object(&root, "checkpoints", MC_REQUIRED, &entries, &load->err),
+    if (!mc_load_note(load, mc_view_is_object(root, &load->err), "write checkpoints: and an entry for each") ||
+        !mc_load_note(load, mc_read_object(root, "checkpoints", MC_REQUIRED, &entries, &load->err),
                       "write checkpoints: and an entry for each")) {
         return;
     }
-    mc_leaks_begin(&check.leaks, life, texts, problems);
-    check_entries(&check, &entries);
-    mc_leaks_settle(&check.leaks);
-    mc_leaks_release(&check.leaks);
+    mc_leaks_begin(&check->leaks, check->life, texts, load->problems);
+    check_entries(check, &entries);
+    mc_leaks_settle(&check->leaks);
+    mc_leaks_release(&check->leaks);
+}
+
+void mc_rubric_check(const struct mc_life *life, const struct mc_public *texts, const struct mc_rubric_reader *reader,
+                     struct mc_problems *problems)
+{
+    MC_AUTOFREE char *path = mc_path_join(life->dir, "rubric.yaml");
+    struct check check = {.load = {.problems = problems, .file = path}, .life = life};
+    MC_AUTODOC struct mc_doc doc;
+    if (!mc_load_note(&check.load, mc_life_rubric(life, &doc, &check.load.err), "every life has a rubric.yaml")) {
+        return;
+    }
+    struct mc_view root = mc_doc_view(&doc);
+    check_document(&check, &root, texts);
+    if (reader) {
+        reader->read(reader->arg, &root, path, problems);
+    }
 }

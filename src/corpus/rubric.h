@@ -56,8 +56,11 @@ struct mc_leaks {
 void mc_public_add(struct mc_public *texts, const char *file, const char *where, const char *text);
 void mc_public_release(struct mc_public *texts);
 
-/* Checks the rubric of `life`: links, contradictions, and leaks into its own public files and into `texts`. */
-void mc_rubric_check(const struct mc_life *life, const struct mc_public *texts, struct mc_problems *problems);
+/* Checks the rubric of `life`: links, contradictions, and leaks into its own public files and into `texts`; `reader`
+ * may be NULL. */
+struct mc_rubric_reader;
+void mc_rubric_check(const struct mc_life *life, const struct mc_public *texts, const struct mc_rubric_reader *reader,
+                     struct mc_problems *problems);
 
 /* leaks.c: looks for one slot's values in every public text; a question that contains its own answer is reported at
  * once, other finds become suspects. `checkpoint` is an index. */

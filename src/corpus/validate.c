@@ -114,12 +114,12 @@ static void check_names(struct walk *walk, const char *path, int in_life)
     }
 }
 
-static void check_life(struct walk *walk, size_t index, int rubric)
+static void check_life(struct walk *walk, size_t index, int rubric, const struct mc_rubric_reader *reader)
 {
     MC_AUTOLIFE struct mc_life *life = mc_life_read(walk->corpus, walk->corpus->lives[index], walk->problems);
     check_names(walk, life->dir, 1);
     if (rubric) {
-        mc_rubric_check(life, &walk->texts, walk->problems);
+        mc_rubric_check(life, &walk->texts, reader, walk->problems);
     }
     walk->heads[index] = (struct head){.id = mc_strdup(life->id),
                                        .family = mc_strdup(life->family),
@@ -224,7 +224,7 @@ static void release(struct walk *walk)
     mc_public_release(&walk->texts);
 }
 
-void mc_corpus_validate(const char *dir, int rubric, struct mc_problems *problems)
+static void validate(const char *dir, int rubric, const struct mc_rubric_reader *reader, struct mc_problems *problems)
 {
     MC_AUTOCORPUS struct mc_corpus *corpus = mc_corpus_read(dir, problems);
     if (!corpus) {
@@ -236,11 +236,21 @@ void mc_corpus_validate(const char *dir, int rubric, struct mc_problems *problem
     check_names(&walk, dir, 0);
     walk.heads = mc_alloc(corpus->life_count, sizeof *walk.heads);
     for (size_t i = 0; i < corpus->life_count; i++) {
-        check_life(&walk, i, rubric);
+        check_life(&walk, i, rubric, reader);
     }
     for (size_t i = 0; i < corpus->life_count; i++) {
         check_link(&walk, &walk.heads[i]);
     }
     check_families(&walk);
     release(&walk);
+}
+
+void mc_corpus_validate(const char *dir, int rubric, struct mc_problems *problems)
+{
+    validate(dir, rubric, NULL, problems);
+}
+
+void mc_corpus_validate_with(const char *dir, const struct mc_rubric_reader *reader, struct mc_problems *problems)
+{
+    validate(dir, 1, reader, problems);
 }

@@ -163,7 +163,7 @@ static int check_result(const char *out, const char *id, struct mc_err *err)
     if (rc == 0) {
         MC_AUTOPROBLEMS struct mc_problems problems = {.count = 0};
         struct mc_public none = {.count = 0};
-        mc_rubric_check(life, &none, &problems);
+        mc_rubric_check(life, &none, NULL, &problems);
         rc = mc_problems_check(&problems, err);
     }
     return rc;

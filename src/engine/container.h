@@ -16,7 +16,8 @@
 #include "engine/engine.h"
 #include "engine/object.h"
 
-/* A new volume is root's on Docker, the first container's user's on Podman: see mc_volume_give(). */
+/* A new volume is root's on Docker, the first container's user's on Podman, unless it takes over a folder of the image
+ * (copy_up): that is how a confined user gets one. */
 struct mc_mount {
     const char *volume; /* name */
     const char *path;   /* in the container; without ':' */

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -96,11 +97,21 @@ int mc_api_no_socket(struct mc_err *err, const char *what, const char *where, in
     return code;
 }
 
+static int is_no_socket(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && !S_ISSOCK(found.st_mode);
+}
+
 int mc_api_unreachable(struct mc_err *err, const char *what, const struct mc_endpoint *endpoint, CURLcode result,
                        long sys)
 {
     switch (result) {
     case CURLE_COULDNT_CONNECT:
+        if (sys == ECONNREFUSED && endpoint->socket && is_no_socket(endpoint->socket)) {
+            mc_fail(err, MC_INPUT, "%s: %s is not a socket", what, endpoint->host);
+            return mc_hint(err, "set DOCKER_HOST to the engine's own, as unix:///var/run/docker.sock");
+        }
         if (sys != 0) {
             return mc_api_no_socket(err, what, endpoint->host, (int)sys);
         }

@@ -26,19 +26,3 @@ int mc_volume_remove(struct mc_engine *engine, const char *name, struct mc_label
 
 int mc_volume_list(struct mc_engine *engine, struct mc_labels labels, struct mc_objects *out, struct mc_until until,
                    struct mc_err *err) MC_CHECKED;
-
-/* Whom a new volume's root belongs to. */
-struct mc_volume_owner {
-    int64_t uid;
-    int64_t gid;
-    unsigned mode; /* 07777 bits */
-};
-
-/*
- * Gives new, empty volumes (NULL-ended names) to an owner: they are root's otherwise, and no confined process could
- * write there. Done through a container that is made from `image`, never started, and removed. Podman gives a volume to
- * the user of the first container that starts on it, whatever this did: let that be the same user.
- */
-int mc_volume_give(struct mc_engine *engine, const char *image, const char *const *volumes,
-                   struct mc_volume_owner owner, struct mc_labels labels, struct mc_until until,
-                   struct mc_err *err) MC_CHECKED;

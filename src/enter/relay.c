@@ -282,6 +282,19 @@ static void drop(struct relay *relay, struct connection **link)
     relay->connection_count--;
 }
 
+void relay_close(struct relay *relay)
+{
+    while (relay->connections) {
+        drop(relay, &relay->connections);
+    }
+    for (size_t i = 0; i < relay->count; i++) {
+        close(relay->listeners[i].fd);
+    }
+    close(relay->epoll);
+    free(relay->listeners);
+    free(relay);
+}
+
 static void take_events(const struct relay *relay)
 {
     struct epoll_event events[EVENTS_AT_ONCE];

@@ -3,7 +3,7 @@
  * connection one buffer of fixed size for each direction. A side that reads slowly fills its buffer, and the other
  * side is then not read: back-pressure by itself.
  *
- * Ownership: relay_open() allocates for the life of the process; the rules are borrowed from the caller.
+ * Ownership: relay_open() allocates, relay_close() frees; the rules are borrowed from the caller.
  */
 #pragma once
 
@@ -21,6 +21,7 @@ struct relay;
 
 /* Opens every listening socket. NULL after a sentence on standard error. */
 struct relay *relay_open(const struct rule *rules, size_t count);
+void relay_close(struct relay *relay);
 
 /* Readable for poll() when relay_work() has something to do. */
 int relay_fd(const struct relay *relay);

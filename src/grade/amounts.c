@@ -227,7 +227,9 @@ static size_t read_unit(const struct mc_words *w, size_t i, struct mc_amount *ou
     size_t at = i + (is(w, i, "-") && i < w->count && w->items[i].glued ? 1 : 0);
     if (unit_of(mc_word_at(w, at), &out->unit, &scale)) {
         out->value *= scale;
-        out->currency = out->unit == MC_UNIT_MONEY ? currency_of(mc_word_at(w, at)) : '\0';
+        if (out->unit == MC_UNIT_MONEY) {
+            out->currency = currency_of(mc_word_at(w, at));
+        }
         size_t end = at + 1;
         if (in(w, end, " and ") && in(w, end + 1, " a ") && is(w, end + 2, "half")) {
             out->value += scale / 2; /* "an hour and a half" */

@@ -5,23 +5,23 @@
 
 #include "base/mem.h"
 
-static const char *const mode_names[] = {"fact", "complete-plan", "open-ended", "unanswerable", NULL};
-static const char *const kind_names[] = {"current", "historical", "abstain", NULL};
-static const char *const match_names[] = {"date", "time", "status", "yesno", "entity", "number", "text", NULL};
+const char *const mc_mode_names[] = {"fact", "complete-plan", "open-ended", "unanswerable", NULL};
+const char *const mc_slot_kind_names[] = {"current", "historical", "abstain", NULL};
+const char *const mc_match_names[] = {"date", "time", "status", "yesno", "entity", "number", "text", NULL};
 
 const char *mc_mode_name(enum mc_mode mode)
 {
-    return mode_names[mode];
+    return mc_mode_names[mode];
 }
 
 const char *mc_slot_kind_name(enum mc_slot_kind kind)
 {
-    return kind_names[kind];
+    return mc_slot_kind_names[kind];
 }
 
 const char *mc_match_name(enum mc_match match)
 {
-    return match_names[match];
+    return mc_match_names[match];
 }
 
 /* Collects problems: all are reported, the first is kept. */
@@ -197,10 +197,10 @@ static void read_slot(struct reader *r, const struct mc_view *view, struct mc_sl
     }
     int kind = MC_SLOT_CURRENT;
     int match = MC_MATCH_TEXT;
-    int known = fine(r, mc_read_choice(view, "kind", MC_OPTIONAL, kind_names, &kind, &err), &err);
+    int known = fine(r, mc_read_choice(view, "kind", MC_OPTIONAL, mc_slot_kind_names, &kind, &err), &err);
     slot->kind = (enum mc_slot_kind)kind;
     enum mc_need need = kind == MC_SLOT_ABSTAIN ? MC_OPTIONAL : MC_REQUIRED;
-    known &= fine(r, mc_read_choice(view, "match", need, match_names, &match, &err), &err);
+    known &= fine(r, mc_read_choice(view, "match", need, mc_match_names, &match, &err), &err);
     slot->match = (enum mc_match)match;
     fine(r, mc_read_bool(view, "required", MC_OPTIONAL, &slot->required, &err), &err);
     if (known) {
@@ -315,7 +315,7 @@ static void read_checkpoint(struct reader *r, const struct mc_view *view, struct
     size_t before = r->problems;
     fine(r, mc_only_keys(view, keys, &err), &err);
     int mode = MC_MODE_FACT;
-    fine(r, mc_read_choice(view, "mode", MC_REQUIRED, mode_names, &mode, &err), &err);
+    fine(r, mc_read_choice(view, "mode", MC_REQUIRED, mc_mode_names, &mode, &err), &err);
     c->mode = (enum mc_mode)mode;
     read_slots(r, view, "slots", &c->slots);
     read_slots(r, view, "options", &c->options);

@@ -25,7 +25,10 @@ enum mc_match {
     MC_MATCH_TEXT,
 };
 
-/* The names that the format uses: "complete-plan", "historical", "yesno". */
+/* The names that the format uses: "complete-plan", "historical", "yesno"; NULL-ended, in the enums' order. */
+extern const char *const mc_mode_names[];
+extern const char *const mc_slot_kind_names[];
+extern const char *const mc_match_names[];
 const char *mc_mode_name(enum mc_mode mode);
 const char *mc_slot_kind_name(enum mc_slot_kind kind);
 const char *mc_match_name(enum mc_match match);

@@ -124,4 +124,12 @@ int mc_answer_grade_open(const struct mc_answer_grade *grade);
  * options_total, traps[] (ids of those suggested), trap_slots[]. New reference. */
 json_t *mc_answer_grade_json(const struct mc_answer_grade *grade);
 
+/* The same back: what mc_answer_grade_json() gave, through a view on it. `rule`, `source` and the quotes' `stance` are
+ * borrowed from that tree, which must outlive the grade; everything else is owned. Fails with MC_INPUT and the place.
+ */
+int mc_answer_grade_read(const struct mc_view *view, struct mc_answer_grade *out, struct mc_err *err) MC_CHECKED;
+
+/* The slot with that id among slots, options and traps, or NULL. */
+struct mc_slot_grade *mc_answer_grade_slot(const struct mc_answer_grade *grade, const char *id);
+
 #define MC_AUTOGRADE MC_CLEANUP(mc_answer_grade_release)

@@ -93,7 +93,8 @@ int mc_harness_load(const char *path, struct mc_harness *out, struct mc_err *err
     int rc = mc_fs_read(path, &bytes, err);
     rc = rc ? rc : mc_yaml_parse(mc_buf_text(&bytes), bytes.len, path, &out->doc, err);
     if (rc != 0) {
-        return mc_wrap(err, "harness manifest");
+        mc_wrap(err, "harness manifest");
+        return err->hint[0] ? rc : mc_hint(err, "\"memcal harness list\" names those in manifests/harnesses");
     }
     out->path = mc_strdup(path);
     out->digest = mc_sha256_of(mc_buf_text(&bytes), bytes.len);

@@ -55,10 +55,7 @@ int mc_lines_next(struct mc_lines *lines, struct mc_line *line, struct mc_err *e
     char *text = lines->bytes.data + lines->taken;
     if (whole == 0 || whole > lines->max) {
         *line = (struct mc_line){text, whole ? whole - 1 : left};
-        return whole
-                   ? mc_fail(err, MC_PROTOCOL, "a line of %zu bytes is longer than the %zu allowed", whole, lines->max)
-                   : mc_fail(err, MC_PROTOCOL, "%zu bytes came without the end of a line; %zu are allowed", left,
-                             lines->max);
+        return mc_fail(err, MC_PROTOCOL, "a line is longer than the %zu bytes allowed", lines->max);
     }
     text[whole - 1] = '\0';
     *line = (struct mc_line){text, whole - 1};

@@ -140,8 +140,7 @@ static int read_fields(const struct mc_view *root, struct mc_provider *out, stru
         out->maintenance = kinds[kind];
         out->config = config.value;
         if (out->egress[0]) {
-            rc =
-                mc_view_fail(root, err, "egress to \"%s\": this version reaches no host but the model", out->egress[0]);
+            mc_view_fail(root, err, "egress to \"%s\": this version reaches no host but the model", out->egress[0]);
             rc = mc_hint(err, "use a provider that works without a network of its own");
         }
     }
@@ -155,7 +154,8 @@ int mc_provider_load(const char *path, struct mc_provider *out, struct mc_err *e
     int rc = mc_fs_read(path, &bytes, err);
     rc = rc ? rc : mc_yaml_parse(mc_buf_text(&bytes), bytes.len, path, &out->doc, err);
     if (rc != 0) {
-        return mc_wrap(err, "provider manifest");
+        mc_wrap(err, "provider manifest");
+        return err->hint[0] ? rc : mc_hint(err, "\"memcal provider list\" names those in manifests/providers");
     }
     out->path = mc_strdup(path);
     out->digest = mc_sha256_of(mc_buf_text(&bytes), bytes.len);

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/utf8.h"
+#include "report/graded.h"
+#include "report/text.h"
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -12,40 +13,10 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "?";
 }
 
-/* What is written where: in Markdown its own marks are made harmless, on a terminal they are plain text. */
-enum format { TERMINAL, MARKDOWN };
-
-/* Marks of CommonMark, HTML, and what GitHub adds (tables, mathematics, mentions, and links made of bare addresses). */
-static int is_mark(const char *text, const char *at)
-{
-    int scheme = at[0] == ':' && at[1] == '/';
-    int web = at[0] == '.' && at - text >= 3 && strncmp(at - 3, "www", 3) == 0;
-    return scheme || web || strchr("\\`*_[]<>|#&~$@", at[0]) != NULL;
-}
-
-/* Text from outside: one line, nothing that a terminal acts on, nothing that Markdown or HTML reads as a mark. */
-static void put_text(struct mc_buf *out, const char *text, enum format format)
-{
-    size_t left = strlen(text);
-    for (const char *p = text; left > 0;) {
-        size_t step = mc_utf8_char(p, left);
-        if (step == 0 || mc_utf8_is_control(p, step)) {
-            mc_buf_putc(out, ' ');
-        } else {
-            if (format == MARKDOWN && is_mark(text, p)) {
-                mc_buf_putc(out, '\\');
-            }
-            mc_buf_put(out, p, step);
-        }
-        p += step ? step : 1;
-        left -= step ? step : 1;
-    }
-}
-
 /* A member's text; "?" where there is none. */
 static void put_member(struct mc_buf *out, const json_t *object, const char *key)
 {
-    put_text(out, text_of(object, key), MARKDOWN);
+    mc_text_put(out, text_of(object, key), MC_MARKDOWN);
 }
 
 static const json_t *tally_of(const json_t *harness)
@@ -171,11 +142,11 @@ static const struct {
                {"model", model}};
 
 /* A cell as it is shown; `harness` NULL: the column's head. */
-static char *cell_of(size_t column, const json_t *harness, enum format format)
+static char *cell_of(size_t column, const json_t *harness, enum mc_text_format format)
 {
     MC_AUTOFREE char *text = harness ? columns[column].cell(harness) : mc_strdup(columns[column].head);
     struct mc_buf out = MC_BUF_OWN;
-    put_text(&out, text, format);
+    mc_text_put(&out, text, format);
     return mc_buf_take(&out);
 }
 
@@ -192,7 +163,7 @@ static size_t width_of(const char *text)
 static void put_row(struct mc_buf *out, const json_t *harness)
 {
     for (size_t c = 0; c < MC_COUNT(columns); c++) {
-        MC_AUTOFREE char *cell = cell_of(c, harness, MARKDOWN);
+        MC_AUTOFREE char *cell = cell_of(c, harness, MC_MARKDOWN);
         mc_buf_putf(out, "| %s ", cell);
     }
     mc_buf_puts(out, "|\n");
@@ -201,7 +172,7 @@ static void put_row(struct mc_buf *out, const json_t *harness)
 static void put_aligned(struct mc_buf *out, const json_t *harness, const size_t *widths)
 {
     for (size_t c = 0; c < MC_COUNT(columns); c++) {
-        MC_AUTOFREE char *cell = cell_of(c, harness, TERMINAL);
+        MC_AUTOFREE char *cell = cell_of(c, harness, MC_TERMINAL);
         int last = c + 1 == MC_COUNT(columns);
         mc_buf_putf(out, "%s%*s", cell, last ? 0 : (int)(widths[c] - width_of(cell)) + 2, "");
     }
@@ -217,7 +188,7 @@ void mc_report_table(const json_t *report, struct mc_buf *out)
     for (size_t c = 0; c < MC_COUNT(columns); c++) {
         widths[c] = width_of(columns[c].head);
         json_array_foreach (harnesses, i, harness) {
-            MC_AUTOFREE char *cell = cell_of(c, harness, TERMINAL);
+            MC_AUTOFREE char *cell = cell_of(c, harness, MC_TERMINAL);
             widths[c] = width_of(cell) > widths[c] ? width_of(cell) : widths[c];
         }
     }
@@ -266,6 +237,7 @@ static void put_slots(struct mc_buf *out, const json_t *grade)
         mc_buf_puts(out, "): ");
         put_member(out, slot, "explanation");
         mc_buf_putc(out, '\n');
+        mc_report_revisions(slot, out);
     }
 }
 
@@ -278,7 +250,9 @@ static void put_answer(struct mc_buf *out, const json_t *answer)
     put_member(out, answer, "asked_at");
     mc_buf_puts(out, " (");
     put_member(out, answer, "ended");
-    mc_buf_putf(out, ", %s)\n    - asked: ", took);
+    mc_buf_putf(out, ", %s), answer ", took);
+    put_member(out, answer, "id");
+    mc_buf_puts(out, "\n    - asked: ");
     put_member(out, answer, "question");
     mc_buf_puts(out, "\n    - answered: ");
     if (json_is_string(json_object_get(answer, "answer"))) {
@@ -351,7 +325,7 @@ static void put_warnings(struct mc_buf *out, const json_t *report)
     const json_t *image;
     json_array_foreach (json_object_get(report, "unpinned_images"), i, image) {
         mc_buf_puts(out, "- unpinned image: ");
-        put_text(out, json_is_string(image) ? json_string_value(image) : "?", MARKDOWN);
+        mc_text_put(out, json_is_string(image) ? json_string_value(image) : "?", MC_MARKDOWN);
         mc_buf_puts(out, " (its ID is in the manifest)\n");
     }
 }
@@ -375,6 +349,7 @@ static void put_heading(struct mc_buf *out, const json_t *report)
                               {"/", engine, "arch"}},
               5);
     put_facts(out, (struct fact[]){{"- memcal ", report, "memcal"}, {", grader ", report, "grader"}}, 2);
+    mc_report_grading(report, out);
     put_facts(out, (struct fact[]){{"- started ", run, "created"}, {", state ", run, "state"}}, 2);
     put_warnings(out, report);
     mc_buf_putc(out, '\n');
@@ -384,6 +359,7 @@ void mc_report_markdown(const json_t *report, struct mc_buf *out)
 {
     put_heading(out, report);
     put_comparison(out, report);
+    mc_report_outside_scores(report, out);
     mc_buf_puts(out, "\n## Trials\n\n");
     size_t i;
     const json_t *trial;

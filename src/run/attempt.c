@@ -26,27 +26,31 @@ void mc_attempt_progress(const struct mc_attempt *attempt, const struct mc_progr
     }
 }
 
-/* A stage: its row, its event, its time. */
-static int stage(struct mc_attempt *attempt, const char *name, int (*work)(struct mc_attempt *, struct mc_err *),
-                 struct mc_err *err)
+/* A stage: its row, its event, its time. One that must be done is done though the store cannot take its row: a full
+ * disk leaves no container behind. */
+static int stage(struct mc_attempt *attempt, const char *name, int must,
+                 int (*work)(struct mc_attempt *, struct mc_err *), struct mc_err *err)
 {
     struct mc_store *store = attempt->run->store;
     int64_t began = mc_monotonic_ms();
     mc_attempt_progress(attempt, &(struct mc_progress){.kind = MC_PROGRESS_STAGE, .what = name});
-    int rc = mc_stages_begin(store, attempt->id, name, err);
-    if (rc != 0) {
-        return rc;
-    }
-    rc = work(attempt, err);
     struct mc_err second;
-    struct mc_stage_record record = {.name = name,
-                                     .status = rc == 0 ? "done" : "failed",
-                                     .wall_ms = mc_monotonic_ms() - began,
-                                     .detail = rc == 0 ? NULL : err->text};
-    json_t *data = json_pack("{ss ss sI ss*}", "stage", name, "status", record.status, "wall_ms",
-                             (json_int_t)record.wall_ms, "detail", record.detail);
-    int noted = mc_attempt_event(attempt, "stage", data, &second);
-    noted = noted ? noted : mc_stages_end(store, attempt->id, &record, &second);
+    int noted = mc_stages_begin(store, attempt->id, name, &second);
+    if (noted != 0 && !must) {
+        *err = second;
+        return noted;
+    }
+    int rc = work(attempt, err);
+    if (noted == 0) {
+        struct mc_stage_record record = {.name = name,
+                                         .status = rc == 0 ? "done" : "failed",
+                                         .wall_ms = mc_monotonic_ms() - began,
+                                         .detail = rc == 0 ? NULL : err->text};
+        json_t *data = json_pack("{ss ss sI ss*}", "stage", name, "status", record.status, "wall_ms",
+                                 (json_int_t)record.wall_ms, "detail", record.detail);
+        noted = mc_attempt_event(attempt, "stage", data, &second);
+        noted = noted ? noted : mc_stages_end(store, attempt->id, &record, &second);
+    }
     if (rc == 0 && noted != 0) {
         *err = second;
         rc = noted;
@@ -150,18 +154,18 @@ int mc_attempt_run(const struct mc_run *run, size_t ordinal, const char *trial_i
     json_t *data = json_pack("{ss ss sI}", "life", attempt.trial->life, "harness", attempt.entrant->harness.name,
                              "repetition", (json_int_t)attempt.trial->repetition);
     rc = mc_attempt_event(&attempt, "attempt.started", data, err);
-    rc = rc ? rc : stage(&attempt, "provision", mc_attempt_provision, err);
-    rc = rc ? rc : stage(&attempt, "schedule", mc_attempt_schedule, err);
+    rc = rc ? rc : stage(&attempt, "provision", 0, mc_attempt_provision, err);
+    rc = rc ? rc : stage(&attempt, "schedule", 0, mc_attempt_schedule, err);
     settle(&attempt, out, rc, err);
     /* Collecting and clearing up are done however the schedule ended; a fault there makes a completed attempt an
      * infrastructure failure, and never hides an earlier one. */
-    int collected = stage(&attempt, "collect", stop_and_collect, err);
+    int collected = stage(&attempt, "collect", 1, stop_and_collect, err);
     if (collected != 0 && out->ended == MC_ENDED_COMPLETED) {
         out->ended = MC_ENDED_INFRASTRUCTURE;
         out->reason = mc_strdup(err->text);
     }
     struct mc_err left;
-    int removed = stage(&attempt, "teardown", mc_attempt_teardown, &left);
+    int removed = stage(&attempt, "teardown", 1, mc_attempt_teardown, &left);
     rc = finish(&attempt, out, began, calls_before, err);
     if (rc == 0 && removed != 0) {
         *err = left;

@@ -216,6 +216,11 @@ static int check_in(const struct mc_check_options *options, const char *dir, jso
 
 int mc_check_manifest(const struct mc_check_options *options, json_t **checks, struct mc_err *err)
 {
+    if (!mc_fs_exists(options->manifest)) {
+        const char *kind = options->is_provider ? "provider" : "harness";
+        mc_fail(err, MC_NOT_FOUND, "there is no %s manifest %s", kind, options->manifest);
+        return mc_hint(err, "\"memcal %s list\" names those that there are", kind);
+    }
     const char *tmp = getenv("TMPDIR");
     MC_AUTOFREE char *dir = mc_strf("%s/memcal-check-XXXXXX", tmp ? tmp : "/tmp");
     if (!mkdtemp(dir)) {

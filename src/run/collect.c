@@ -1,4 +1,5 @@
 /* The last stages of an attempt: programs end, what they leave is kept, and everything is removed. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,14 @@ static void say_goodbye(struct mc_attempt *attempt, enum mc_role role)
     }
 }
 
+/* Nobody reads a program any more: the end of its input tells it to end, and its output no longer waits for a reader.
+ * Podman 4.3 sees the end of a container only once that has been read, though it was killed long ago. */
+static void hang_up(struct mc_program *program)
+{
+    program->open = 0;
+    mc_stream_close(mc_steal(&program->stream));
+}
+
 /* Gives the program its time, then stops it; it is seen to have ended. What the engine says of that, as JSON that the
  * caller frees; NULL where it says nothing. */
 static char *stop_one(struct mc_attempt *attempt, enum mc_role role)
@@ -64,10 +73,14 @@ static char *stop_one(struct mc_attempt *attempt, enum mc_role role)
     if (!program->started) {
         return NULL;
     }
+    if (!program->open) {
+        hang_up(program); /* it broke the protocol, or has ended */
+    }
     struct mc_container ended;
     int rc = mc_container_wait(engine, program->container, &ended, mc_within(stop_ms(attempt, role), NULL), &err);
     if (rc != 0) {
         program->killed = 1;
+        hang_up(program);
         rc = mc_container_stop(engine, program->container, STOP_GRACE_S, mc_within(ENGINE_CALL_MS, NULL), &err);
         rc = rc ? rc : mc_container_wait(engine, program->container, &ended, mc_within(ENGINE_CALL_MS, NULL), &err);
     }
@@ -291,27 +304,53 @@ int mc_attempt_teardown(struct mc_attempt *attempt, struct mc_err *err)
     return clearing.rc ? clearing.rc : noted;
 }
 
-/* Memory that ran out inside its own limit, or the program's own exit, is the harness's doing; being killed from
- * outside without a sign of memory is not. */
+/* Says who ended a program that has ended, by what memcal-enter reported (src/enter/main.c). */
+static enum mc_ended blame_signal(const char *name, int exit_code, const char *report, struct mc_err *err)
+{
+    const char *passed_on = strstr(report, "passed on signal ");
+    const char *killed_by = strstr(report, "killed by signal ");
+    if (passed_on || (exit_code == 128 + SIGKILL && !killed_by)) {
+        long number = passed_on ? strtol(passed_on + strlen("passed on signal "), NULL, 10) : SIGKILL;
+        mc_fail(err, MC_CLOSED, "the %s was ended from outside by signal %ld (exit code %d)", name, number, exit_code);
+        return MC_ENDED_INFRASTRUCTURE;
+    }
+    if (exit_code == 128 + SIGKILL) {
+        mc_fail(err, MC_CLOSED, "the %s was killed, probably because it ran out of its memory limit", name);
+    } else if (killed_by) {
+        long number = strtol(killed_by + strlen("killed by signal "), NULL, 10);
+        mc_fail(err, MC_CLOSED, "the %s crashed with signal %ld", name, number);
+    } else {
+        mc_fail(err, MC_CLOSED, "the %s ended by itself with exit code %d", name, exit_code);
+    }
+    return MC_ENDED_FAILED;
+}
+
+/* Memory that ran out inside its own limit, a crash, or the program's own exit is the harness's doing; being ended from
+ * outside is not. */
 static enum mc_ended classify_death(struct mc_attempt *attempt, enum mc_role role, struct mc_err *err)
 {
-    struct mc_program *program = &attempt->programs[role];
+    enum { REPORT_MAX = 4096 };
+    struct mc_engine *engine = attempt->run->engine;
+    const struct mc_program *program = &attempt->programs[role];
     struct mc_container ended;
     struct mc_err ignored;
-    if (!program->container || mc_container_wait(attempt->run->engine, program->container, &ended,
+    if (!program->container || mc_container_wait(engine, program->container, &ended,
                                                  mc_within((int64_t)STOP_GRACE_S * 1000, NULL), &ignored) != 0) {
         return MC_ENDED_FAILED;
     }
-    enum mc_oom oom = mc_container_oom(&ended, program->killed);
+    int is_oom = mc_container_oom(&ended, program->killed) == MC_OOM_YES;
     int exit_code = ended.exit_code;
     mc_container_release(&ended);
-    if (oom != MC_OOM_NO) {
-        mc_fail(err, MC_CLOSED, "the %s ended: %s out of its memory limit", mc_role_name(role),
-                oom == MC_OOM_YES ? "it ran" : "it probably ran");
+    if (is_oom) {
+        mc_fail(err, MC_CLOSED, "the %s ran out of its memory limit", mc_role_name(role));
         return MC_ENDED_FAILED;
     }
-    mc_fail(err, MC_CLOSED, "the %s ended by itself with exit code %d", mc_role_name(role), exit_code);
-    return exit_code > 128 ? MC_ENDED_INFRASTRUCTURE : MC_ENDED_FAILED;
+    MC_AUTOBUF struct mc_buf report = MC_BUF_INIT(REPORT_MAX);
+    if (mc_archive_get_file(engine, program->container, MC_ENTER_REPORT, &report, mc_within(ENGINE_CALL_MS, NULL),
+                            &ignored) != 0) {
+        mc_buf_clear(&report); /* the program took it away: then nothing speaks for it */
+    }
+    return blame_signal(mc_role_name(role), exit_code, mc_buf_text(&report), err);
 }
 
 enum mc_ended mc_attempt_classify(struct mc_attempt *attempt, struct mc_err *err)

@@ -5,9 +5,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/fs.h"
 #include "base/mem.h"
-#include "report/report.h"
+#include "run/grading.h"
 #include "run/keep.h"
 #include "run/owner.h"
 #include "run/results.h"
@@ -134,24 +133,36 @@ static int run_trials(const struct mc_run *run, int *exit_code, struct mc_err *e
     return 0;
 }
 
-static int write_report(const struct mc_run *run, char **path, struct mc_err *err)
+/* Grades what the store has. A run that was cancelled asks no judge. Slots that a judge left open are missing. */
+static int grade(const struct mc_run *run, int *exit_code, struct mc_err *err)
 {
-    MC_AUTOFREE char *dir = NULL;
-    MC_AUTOJSON json_t *report = NULL;
-    int rc = mc_store_run_dir(run->store, run->id, &dir, err);
-    rc = rc ? rc : mc_results_make(run->store, run->plan, run->id, &report, err);
+    MC_AUTORUN struct mc_stored_run stored = {.id = NULL};
+    int cancelled = *exit_code == MC_RUN_CANCELLED;
+    struct mc_grading_options options = {.store = run->store,
+                                         .run = &stored,
+                                         .judge = cancelled ? "none" : NULL,
+                                         .redactor = run->redactor,
+                                         .cancel = cancelled ? NULL : run->cancel};
+    struct mc_grading_result result;
+    int rc = mc_stored_run_load(run->store, run->id, &stored, err);
+    rc = rc ? rc : mc_grading_make(&options, &result, err);
     if (rc != 0) {
         return mc_wrap(err, "grading the run %s", run->id);
     }
-    MC_AUTOFREE char *json_path = mc_path_join(dir, "report.json");
-    MC_AUTOFREE char *json_text = mc_json_pretty(report);
-    struct mc_buf markdown = MC_BUF_OWN;
-    mc_report_markdown(report, &markdown);
-    *path = mc_path_join(dir, "report.md");
-    rc = mc_fs_write(json_path, json_text, strlen(json_text), 0644, err);
-    rc = rc ? rc : mc_fs_write(*path, mc_buf_text(&markdown), markdown.len, 0644, err);
-    mc_buf_release(&markdown);
-    return rc;
+    if (result.unjudged > 0 && *exit_code == MC_RUN_OK) {
+        *exit_code = MC_RUN_MISSING;
+    }
+    mc_grading_result_release(&result);
+    return 0;
+}
+
+/* The report is made from the run's last row. */
+static int write_report(const struct mc_run *run, char **path, struct mc_err *err)
+{
+    MC_AUTORUN struct mc_stored_run stored = {.id = NULL};
+    int rc = mc_stored_run_load(run->store, run->id, &stored, err);
+    rc = rc ? rc : mc_results_write(run->store, &stored, NULL, path, err);
+    return rc ? mc_wrap(err, "the report of the run %s", run->id) : 0;
 }
 
 /* Everything between the run's first row and its last. */
@@ -170,6 +181,7 @@ static int conduct(struct mc_run *run, struct mc_conduct_result *result, struct 
                              (json_int_t)run->plan->trial_count);
     rc = mc_events_add(run->events, "run.started", data, err);
     rc = rc ? rc : run_trials(run, &result->exit_code, err);
+    rc = rc ? rc : grade(run, &result->exit_code, err);
     struct mc_err second;
     const char *state = rc != 0 || result->exit_code >= MC_RUN_BUDGET ? "interrupted" : "finished";
     int ended = mc_runs_end(run->store, run->id, state, rc ? 1 : result->exit_code, rc ? &second : err);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -85,6 +86,13 @@ static int choose(void *payload, const struct mc_corpus_record *corpus)
     return 0;
 }
 
+static int read_listing(struct mc_store *store, const char *digest, struct mc_listing *out, struct mc_err *err)
+{
+    MC_AUTOBUF struct mc_buf text = MC_BUF_INIT((size_t)1 << 30);
+    int rc = mc_object_read(store, digest, &text, err);
+    return rc ? rc : mc_listing_parse(mc_buf_text(&text), text.len, out, err);
+}
+
 int mc_kept_listing(struct mc_store *store, const char *given, struct mc_listing *out, struct mc_err *err)
 {
     struct choosing choosing = {.given = given, .found = 0};
@@ -93,9 +101,7 @@ int mc_kept_listing(struct mc_store *store, const char *given, struct mc_listing
         mc_fail(err, MC_INPUT, "the store %s has no corpus \"%s\"", mc_store_dir(store), given);
         return mc_hint(err, "\"memcal corpus list\" names them; \"memcal corpus add DIR\" adds one");
     }
-    MC_AUTOBUF struct mc_buf text = MC_BUF_INIT((size_t)1 << 30);
-    rc = rc ? rc : mc_object_read(store, choosing.digest.hex, &text, err);
-    return rc ? rc : mc_listing_parse(mc_buf_text(&text), text.len, out, err);
+    return rc ? rc : read_listing(store, choosing.digest.hex, out, err);
 }
 
 static int open_kept(void *context, const struct mc_file *file, int *fd, struct mc_err *err)
@@ -109,4 +115,36 @@ static int open_kept(void *context, const struct mc_file *file, int *fd, struct 
 struct mc_file_source mc_kept_files(struct mc_store *store)
 {
     return (struct mc_file_source){open_kept, store};
+}
+
+int mc_kept_open(struct mc_store *store, const char *digest, struct mc_kept *out, struct mc_err *err)
+{
+    *out = (struct mc_kept){.dir = NULL};
+    MC_AUTOLISTING struct mc_listing listing = {.files = NULL};
+    int rc = read_listing(store, digest, &listing, err);
+    if (rc != 0) {
+        return mc_wrap(err, "the corpus %.12s", digest);
+    }
+    const char *tmp = getenv("TMPDIR");
+    MC_AUTOFREE char *dir = mc_strf("%s/memcal-corpus-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (!mkdtemp(dir)) {
+        return mc_fail_errno(err, errno, "making a temporary folder %s", dir);
+    }
+    out->dir = mc_steal(&dir);
+    rc = mc_listing_export(&listing, mc_kept_files(store), out->dir, err);
+    rc = rc ? rc : mc_corpus_open(out->dir, &out->corpus, err);
+    struct mc_err second;
+    if (rc != 0 && mc_kept_close(out, &second) != 0) {
+        return mc_wrap(err, "%s", second.text);
+    }
+    return rc;
+}
+
+int mc_kept_close(struct mc_kept *kept, struct mc_err *err)
+{
+    int rc = kept->dir ? mc_fs_remove_tree(kept->dir, err) : 0;
+    mc_corpus_free(kept->corpus);
+    free(kept->dir);
+    *kept = (struct mc_kept){.dir = NULL};
+    return rc;
 }

@@ -4,11 +4,36 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "corpus/validate.h"
+
+/* "name@sha256:X". Engines know such a name of what a registry gave; what was built or loaded here has no digest but
+ * its ID, and is found by that. */
+static int find_pinned(struct mc_found_image *found, struct mc_engine *engine, const char *reference,
+                       struct mc_until until, struct mc_err *err)
+{
+    const char *digest = strstr(reference, "@sha256:");
+    int rc = mc_image_inspect(engine, reference, &found->image, until, err);
+    if (rc != MC_NOT_FOUND || !digest) {
+        return rc;
+    }
+    rc = mc_image_inspect(engine, digest + 1, &found->image, until, err);
+    if (rc != MC_NOT_FOUND) {
+        return rc;
+    }
+    MC_AUTOFREE char *name = mc_strndup(reference, (size_t)(digest - reference));
+    MC_AUTOIMAGE struct mc_image other = {.raw = NULL};
+    rc = mc_image_inspect(engine, name, &other, until, err);
+    if (rc == 0) {
+        mc_fail(err, MC_MISMATCH, "the image %s is pinned to %s, the engine has %s", name, digest + 1, other.id);
+        rc = mc_hint(err, "load the one that is pinned, or pin the one that is there");
+    }
+    return rc;
+}
 
 int mc_found_image_load(struct mc_found_image *found, struct mc_engine *engine, const char *reference,
                         struct mc_until until, struct mc_err *err)
 {
-    int rc = mc_image_inspect(engine, reference, &found->image, until, err);
+    int rc = find_pinned(found, engine, reference, until, err);
     if (rc == MC_NOT_FOUND) {
         mc_fail(err, MC_NOT_FOUND, "the image %s is not on the engine (%s at %s)", reference,
                 mc_engine_about(engine)->kind_name, mc_engine_endpoint(engine)->host);
@@ -43,6 +68,18 @@ static int is_among(const char *name, const char *const *names)
     return 0;
 }
 
+static int no_harness(const struct mc_runfile *runfile, const char *name, struct mc_err *err)
+{
+    struct mc_buf names = MC_BUF_OWN;
+    for (size_t i = 0; i < runfile->entrant_count; i++) {
+        mc_buf_putf(&names, "%s%s", i ? ", " : "", runfile->entrants[i].harness.name);
+    }
+    mc_fail(err, MC_INPUT, "%s names no harness \"%s\"", runfile->path, name);
+    mc_hint(err, "it names %s", mc_buf_text(&names));
+    mc_buf_release(&names);
+    return err->code;
+}
+
 static int check_names(const struct mc_plan *plan, const struct mc_plan_options *options, struct mc_err *err)
 {
     for (size_t i = 0; options->lives && options->lives[i]; i++) {
@@ -61,7 +98,7 @@ static int check_names(const struct mc_plan *plan, const struct mc_plan_options 
             found |= mc_streq(plan->runfile.entrants[j].harness.name, options->harnesses[i]);
         }
         if (!found) {
-            return mc_fail(err, MC_INPUT, "%s names no harness \"%s\"", plan->runfile.path, options->harnesses[i]);
+            return no_harness(&plan->runfile, options->harnesses[i], err);
         }
     }
     return 0;
@@ -156,6 +193,15 @@ static json_t *model_json(const struct mc_model *model)
                      model->base_url, "secret", model->secret, "network", model->network, "prices", prices);
 }
 
+json_t *mc_models_json(const struct mc_runfile *runfile)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < runfile->model_count; i++) {
+        json_array_append_new(list, model_json(&runfile->models[i]));
+    }
+    return list;
+}
+
 static json_t *limit_json(double value)
 {
     return value < 0 ? json_null() : json_real(value);
@@ -212,15 +258,24 @@ static void make_manifest(struct mc_plan *plan, const struct mc_engine_about *ab
     const struct mc_runfile *runfile = &plan->runfile;
     json_t *budget = json_pack("{so so so}", "usd", limit_json(runfile->budget_usd), "tokens",
                                mc_count_json(runfile->budget_tokens), "wall_s", mc_count_json(runfile->budget_wall_s));
-    plan->manifest = json_pack("{si ss s{ss ss} so so so so so so sI s{sI} s{ss} ss}", "format", 1, "memcal",
-                               MEMCAL_VERSION, "run_file", "name", runfile->name, "digest", runfile->digest.hex,
-                               "corpus", corpus_json(plan), "entrants", entrants_json(plan), "sidecar_image",
-                               image_json(&plan->sidecar), "trials", trials_json(plan), "budget", budget, "engine",
-                               engine_json(about), "repetitions", (json_int_t)runfile->repetitions, "retries",
-                               "infrastructure", (json_int_t)runfile->infrastructure_retries, "grader", "judge", "none",
-                               "isolation", plan->verified ? "verified" : "not verified");
+    plan->manifest = json_pack(
+        "{si ss s{ss ss} so so so so so so so sI s{sI} s{ss sI} ss}", "format", 1, "memcal", MEMCAL_VERSION, "run_file",
+        "name", runfile->name, "digest", runfile->digest.hex, "corpus", corpus_json(plan), "entrants",
+        entrants_json(plan), "models", mc_models_json(runfile), "sidecar_image", image_json(&plan->sidecar), "trials",
+        trials_json(plan), "budget", budget, "engine", engine_json(about), "repetitions",
+        (json_int_t)runfile->repetitions, "retries", "infrastructure", (json_int_t)runfile->infrastructure_retries,
+        "grader", "judge", runfile->judge ? runfile->judge : "none", "votes", (json_int_t)runfile->votes, "isolation",
+        plan->verified ? "verified" : "not verified");
     MC_AUTOFREE char *text = mc_json_text(plan->manifest);
     plan->digest = mc_sha256_of(text, strlen(text));
+}
+
+/* The whole of it, rubrics too: a fault found after a night of trials would cost that night. */
+static int check_corpus(const char *dir, struct mc_err *err)
+{
+    MC_AUTOPROBLEMS struct mc_problems problems = {.items = NULL};
+    mc_corpus_validate(dir, 1, &problems);
+    return mc_problems_check(&problems, err);
 }
 
 int mc_plan_make(struct mc_plan *plan, const struct mc_plan_options *options, struct mc_engine *engine,
@@ -237,7 +292,8 @@ int mc_plan_make(struct mc_plan *plan, const struct mc_plan_options *options, st
     if (options->budget_usd >= 0) {
         plan->runfile.budget_usd = options->budget_usd;
     }
-    rc = mc_corpus_open(plan->runfile.corpus, &plan->corpus, err);
+    rc = check_corpus(plan->runfile.corpus, err);
+    rc = rc ? rc : mc_corpus_open(plan->runfile.corpus, &plan->corpus, err);
     rc = rc ? rc : mc_listing_scan(plan->runfile.corpus, &plan->listing, err);
     rc = rc ? rc : check_names(plan, options, err);
     rc = rc ? rc : find_images(plan, options, engine, until, err);

@@ -54,6 +54,10 @@ struct mc_sandbox_images mc_plan_images(const struct mc_plan *plan, size_t entra
  * *out. */
 int mc_plan_json(const struct mc_plan *plan, const char *store, json_t **out, struct mc_err *err) MC_CHECKED;
 
+/* The run file's models as the manifest describes them: [{key, name, source, base_url, secret, network, prices}]. New
+ * reference. */
+json_t *mc_models_json(const struct mc_runfile *runfile);
+
 /* Finds an image on the engine by reference (a tag, an ID, or "name@sha256:..."). */
 int mc_found_image_load(struct mc_found_image *found, struct mc_engine *engine, const char *reference,
                         struct mc_until until, struct mc_err *err) MC_CHECKED;

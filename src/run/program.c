@@ -60,13 +60,13 @@ int mc_program_create(struct mc_program *program, struct mc_engine *engine, cons
     struct mc_duplex duplex = {&ops, program};
     mc_channel_init(&program->channel, mc_role_name(role), role, duplex, hooks, 0);
     int rc = mc_container_create(engine, spec, &program->container, until, err);
-    rc = rc ? rc : mc_container_attach(engine, program->container, until, &program->stream, err);
     return rc ? mc_wrap(err, "starting the %s", mc_role_name(role)) : 0;
 }
 
 int mc_program_start(struct mc_program *program, struct mc_until until, struct mc_err *err)
 {
-    int rc = mc_container_start(program->engine, program->container, until, err);
+    int rc = mc_container_attach(program->engine, program->container, until, &program->stream, err);
+    rc = rc ? rc : mc_container_start(program->engine, program->container, until, err);
     if (rc != 0) {
         return mc_wrap(err, "starting the %s", program->channel.name);
     }

@@ -23,11 +23,11 @@ struct mc_program {
     int killed; /* by us */
 };
 
-/* Creates the container and attaches to it, as has to be done before it starts. What was created is known even where a
- * later call fails. */
+/* Creates the container, in which nothing runs yet. What was created is known even where a later call fails. */
 int mc_program_create(struct mc_program *program, struct mc_engine *engine, const struct mc_container_spec *spec,
                       enum mc_role role, struct mc_channel_hooks hooks, struct mc_until until,
                       struct mc_err *err) MC_CHECKED;
-/* Starts it; the channel is open from then on. */
+/* Attaches to it and starts it; the channel is open from then on. What the container's command and mounts need has to
+ * be there: Podman sets the process up when it is attached to. */
 int mc_program_start(struct mc_program *program, struct mc_until until, struct mc_err *err) MC_CHECKED;
 void mc_program_release(struct mc_program *program);

@@ -5,6 +5,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "run/judge.h"
 
 enum { RUNFILE_MAX = 1 << 20, HARNESSES_MAX = 100, SECRETS_MAX = 100 };
 
@@ -302,18 +303,40 @@ static int read_entrants(const struct mc_view *root, struct mc_runfile *out, str
     return rc;
 }
 
-static int read_grader(const struct mc_view *root, struct mc_err *err)
+static int read_grader(const struct mc_view *root, struct mc_runfile *out, struct mc_err *err)
 {
-    static const char *const keys[] = {"judge", NULL};
-    static const char *const judges[] = {"none", NULL};
+    static const char *const keys[] = {"judge", "votes", NULL};
     struct mc_view grader;
-    int judge = 0;
+    const char *judge = "none";
     int rc = mc_read_object(root, "grader", MC_OPTIONAL, &grader, err);
     if (rc != 0 || !grader.value) {
         return rc;
     }
     rc = mc_only_keys(&grader, keys, err);
-    return rc ? rc : mc_read_choice(&grader, "judge", MC_OPTIONAL, judges, &judge, err);
+    rc = rc ? rc : mc_read_id(&grader, "judge", MC_OPTIONAL, &judge, err);
+    rc = rc ? rc : mc_read_int(&grader, "votes", MC_OPTIONAL, 1, MC_JUDGE_MAX_VOTES, &out->votes, err);
+    if (rc == 0 && out->votes % 2 == 0) {
+        struct mc_view votes = mc_view_member(&grader, "votes");
+        mc_view_fail(&votes, err, "%lld votes can be split evenly", (long long)out->votes);
+        return mc_hint(err, "ask for an odd number from 1 to %d", MC_JUDGE_MAX_VOTES);
+    }
+    if (rc != 0 || mc_streq(judge, "none")) {
+        return rc;
+    }
+    struct mc_view named = mc_view_member(&grader, "judge");
+    for (size_t i = 0; i < out->model_count; i++) {
+        if (mc_streq(out->models[i].key, judge) && out->models[i].kind == MC_UPSTREAM_OPENAI) {
+            out->judge = judge;
+            return 0;
+        }
+        if (mc_streq(out->models[i].key, judge)) {
+            MC_AUTOFREE char *source = mc_model_source(&out->models[i]);
+            mc_view_fail(&named, err, "the model \"%s\" cannot judge: its upstream is %s", judge, source);
+            return mc_hint(err, "name a model with an \"openai\" upstream, or \"none\"");
+        }
+    }
+    mc_view_fail(&named, err, "there is no model \"%s\"", judge);
+    return mc_hint(err, "add it under \"models\", or write \"none\"");
 }
 
 static int read_fields(const struct mc_view *root, struct mc_runfile *out, struct mc_err *err)
@@ -332,7 +355,7 @@ static int read_fields(const struct mc_view *root, struct mc_runfile *out, struc
     rc = rc ? rc : read_secrets(root, out, err);
     rc = rc ? rc : read_retries(root, out, err);
     rc = rc ? rc : read_budget(root, out, err);
-    rc = rc ? rc : read_grader(root, err);
+    rc = rc ? rc : read_grader(root, out, err);
     rc = rc ? rc : read_entrants(root, out, err);
     if (rc == 0) {
         MC_AUTOFREE char *dir = mc_path_dir(out->path);
@@ -347,12 +370,14 @@ int mc_runfile_load(const char *path, struct mc_runfile *out, struct mc_err *err
     out->name = "run";
     out->repetitions = 1;
     out->jobs = 1;
+    out->votes = MC_JUDGE_VOTES;
     out->sidecar = "memcal/sidecar:" MEMCAL_VERSION;
     MC_AUTOBUF struct mc_buf bytes = MC_BUF_INIT(RUNFILE_MAX);
     int rc = mc_fs_read(path, &bytes, err);
     rc = rc ? rc : mc_yaml_parse(mc_buf_text(&bytes), bytes.len, path, &out->doc, err);
     if (rc != 0) {
-        return mc_wrap(err, "run file");
+        mc_wrap(err, "run file");
+        return err->hint[0] ? rc : mc_hint(err, "give the path of a run file in YAML: docs/runs.md describes one");
     }
     out->path = mc_strdup(path);
     out->digest = mc_sha256_of(mc_buf_text(&bytes), bytes.len);

@@ -47,6 +47,8 @@ struct mc_runfile {
     int64_t budget_tokens; /* negative: none */
     int64_t budget_wall_s; /* negative: none */
     const char *sidecar;   /* image */
+    const char *judge;     /* key of a model; NULL: none */
+    int64_t votes;         /* of the judge on each claim */
     struct mc_doc doc;
     char *path;
     struct mc_digest digest;

@@ -101,6 +101,8 @@ static void put_enter_before(struct mc_sandbox *sandbox, struct mc_container_spe
 {
     struct list entry = {.pool = &sandbox->pool};
     add(&entry, "/memcal/bin/memcal-enter");
+    add(&entry, "--report");
+    add(&entry, MC_ENTER_REPORT);
     for (size_t i = 0; forwards && forwards[i]; i++) {
         add(&entry, forwards[i]);
     }

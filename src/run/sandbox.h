@@ -21,6 +21,9 @@
 
 enum { MC_ROLES = MC_SIDECAR + 1 };
 
+/* Where memcal-enter says how a program's command ended. */
+#define MC_ENTER_REPORT "/memcal/out/ended.txt"
+
 enum mc_volume {
     MC_VOLUME_BIN,
     MC_VOLUME_CLOCK,

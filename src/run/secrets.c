@@ -15,10 +15,10 @@ int mc_secrets_read(struct mc_secrets *secrets, const char *const *names, struct
             return mc_hint(err, "set it in the environment: the run file names it under \"secrets\"");
         }
         if (!mc_redactor_add(secrets->redactor, names[i], value)) {
-            return mc_fail(err, MC_INPUT,
-                           "the secret %s is shorter than 6 characters: it could not be kept out of"
-                           " what is recorded",
-                           names[i]);
+            mc_fail(err, MC_INPUT,
+                    "the secret %s is shorter than 6 characters: it could not be kept out of what is recorded",
+                    names[i]);
+            return mc_hint(err, "use a longer one");
         }
         if (json_object_set_new(secrets->values, names[i], json_string(value)) != 0) {
             return mc_fail(err, MC_INPUT, "the secret %s is not UTF-8 text", names[i]);

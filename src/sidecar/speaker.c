@@ -95,6 +95,9 @@ int mc_speaker_say(struct mc_speaker *speaker, struct mc_notice *notice, struct 
 
 void mc_speaker_log(struct mc_speaker *speaker, const char *level, const char *format, ...)
 {
+    if (!speaker) {
+        return;
+    }
     va_list args;
     va_start(args, format);
     MC_AUTOFREE char *text = mc_vstrf(format, args);

@@ -22,5 +22,5 @@ void mc_speaker_free(struct mc_speaker *speaker);
 /* Gives the notice its `seq` and `at` and sends it. It is on the disk when this returns 0. */
 int mc_speaker_say(struct mc_speaker *speaker, struct mc_notice *notice, struct mc_err *err) MC_CHECKED;
 
-/* An event `log`; that it could not be said is shown by `trouble`. */
+/* An event `log`; that it could not be said is shown by `trouble`. NULL: nobody listens. */
 void mc_speaker_log(struct mc_speaker *speaker, const char *level, const char *format, ...) MC_PRINTF(3, 4);

@@ -126,10 +126,9 @@ static int is_stored(const struct mc_object_writer *writer, const struct mc_dige
     if (rc != 1) {
         return rc;
     }
-    struct stat info;
     MC_AUTOFREE char *path = mc_object_path(writer->store, digest->hex);
-    /* In use again: a sweep leaves young objects. */
-    return stat(path, &info) == 0 && info.st_size == writer->size && utimensat(AT_FDCWD, path, NULL, 0) == 0;
+    /* Read, as the disk may have lost bytes since; and in use again: a sweep leaves young objects. */
+    return is_whole(path, digest) && utimensat(AT_FDCWD, path, NULL, 0) == 0;
 }
 
 int mc_object_end(struct mc_object_writer *writer, struct mc_digest *out, int64_t *size, struct mc_err *err)
@@ -153,9 +152,9 @@ int mc_object_end(struct mc_object_writer *writer, struct mc_digest *out, int64_
 int mc_object_put(struct mc_store *store, const char *kind, const void *bytes, size_t length, struct mc_digest *out,
                   struct mc_err *err)
 {
-    struct mc_object_writer *writer;
+    struct mc_object_writer *writer = NULL;
     int rc = mc_object_begin(store, kind, &writer, err);
-    if (rc != 0) {
+    if (!writer) {
         return rc;
     }
     rc = mc_object_write(writer, bytes, length, err);

@@ -161,18 +161,6 @@ int mc_answers_list(struct mc_store *store, const char *attempt,
                     int (*each)(void *payload, const struct mc_answer_record *answer), void *payload,
                     struct mc_err *err) MC_CHECKED;
 
-struct mc_grade_record {
-    const char *attempt;
-    const char *checkpoint;
-    const char *grader;
-    const char *graded;
-    const char *grade; /* digest of the grade's object */
-};
-int mc_grades_put(struct mc_store *store, const struct mc_grade_record *grade, struct mc_err *err) MC_CHECKED;
-int mc_grades_list(struct mc_store *store, const char *attempt,
-                   int (*each)(void *payload, const struct mc_grade_record *grade), void *payload,
-                   struct mc_err *err) MC_CHECKED;
-
 struct mc_call_record {
     const char *attempt;
     int64_t call;

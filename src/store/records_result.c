@@ -1,4 +1,4 @@
-/* What an attempt gave: answers, grades, model calls, artifacts. */
+/* What an attempt gave: answers, model calls, artifacts. */
 #include "store/records.h"
 #include "store/sql.h"
 
@@ -30,30 +30,6 @@ int mc_answers_list(struct mc_store *store, const char *attempt,
             mc_row_int(&rows, 6),
             {mc_row_int(&rows, 7), mc_row_int(&rows, 8), mc_row_int(&rows, 9), mc_row_int(&rows, 10)}};
         rc = each(payload, &answer);
-    }
-    return rc;
-}
-
-int mc_grades_put(struct mc_store *store, const struct mc_grade_record *grade, struct mc_err *err)
-{
-    return mc_sql_run(store, err,
-                      "INSERT INTO grades VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET graded = excluded.graded,"
-                      " grade = excluded.grade",
-                      "sssss", grade->attempt, grade->checkpoint, grade->grader, mc_store_now().text, grade->grade);
-}
-
-int mc_grades_list(struct mc_store *store, const char *attempt,
-                   int (*each)(void *payload, const struct mc_grade_record *grade), void *payload, struct mc_err *err)
-{
-    MC_AUTOROWS struct mc_rows rows;
-    int rc = mc_sql_query(store, &rows, err,
-                          "SELECT attempt, checkpoint, grader, graded, grade FROM grades WHERE attempt = ? ORDER BY"
-                          " rowid",
-                          "s", attempt);
-    while (rc == 0 && (rc = mc_rows_next(&rows, err)) == 1) {
-        struct mc_grade_record grade = {mc_row_text(&rows, 0), mc_row_text(&rows, 1), mc_row_text(&rows, 2),
-                                        mc_row_text(&rows, 3), mc_row_text(&rows, 4)};
-        rc = each(payload, &grade);
     }
     return rc;
 }

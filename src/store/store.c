@@ -23,7 +23,8 @@ int mc_sql_fail(struct mc_store *store, struct mc_err *err, int sqlite_code, con
     int twice = which == SQLITE_CONSTRAINT_PRIMARYKEY || which == SQLITE_CONSTRAINT_UNIQUE;
     enum mc_code code = sqlite_code != SQLITE_CONSTRAINT ? MC_IO : twice ? MC_EXISTS : MC_INTERNAL;
     mc_fail(err, code, "%s in %s/memcal.db: %s", what, store->dir, sqlite3_errmsg(store->db));
-    if (sqlite_code == SQLITE_FULL) {
+    int is_full = sqlite_code == SQLITE_FULL || (store->db && sqlite3_system_errno(store->db) == ENOSPC);
+    if (is_full) {
         mc_hint(err, "free some space on that disk, then run the same command again");
     } else if (sqlite_code == SQLITE_BUSY) {
         mc_hint(err, "another memcal is writing to this store: try again");
@@ -214,8 +215,8 @@ static int create_schema(struct mc_store *store, struct mc_err *err)
 {
     char uuid[37];
     int rc = make_uuid(uuid, err);
-    if (rc == 0) {
-        rc = exec(store, mc_schema_sql, err);
+    for (size_t i = 0; rc == 0 && mc_schema_sql[i]; i++) {
+        rc = exec(store, mc_schema_sql[i], err);
     }
     if (rc == 0) {
         rc = mc_sql_run(store, err, "INSERT INTO meta VALUES ('uuid', ?)", "s", uuid);

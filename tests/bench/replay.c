@@ -143,14 +143,17 @@ static void attach(struct player *player, const struct act *act)
     }
     const char *text = mc_buf_text(&head);
     if (strtol(text + strcspn(text, " "), NULL, 10) != act->status) {
-        bench_die("", "attaching: status %d was recorded, not %s", act->status, text);
+        char why[1024] = "";
+        wait_readable(stream->fd, "attaching");
+        ssize_t got = read(stream->fd, why, sizeof why - 1);
+        bench_die("", "attaching: status %d was recorded, not %s%s", act->status, text, got > 0 ? why : "");
     }
 }
 
 static void perform(struct player *player, size_t index)
 {
     const struct act *act = &player->replay->recording->acts[index];
-    if (act->kind == ACT_WRITE || (act->kind == ACT_CALL && strstr(act->path, "/start"))) {
+    if (act->kind == ACT_WRITE || act->kind == ACT_ATTACH || (act->kind == ACT_CALL && strstr(act->path, "/start"))) {
         wait_for_frames(player, act);
     }
     switch (act->kind) {

@@ -3,8 +3,9 @@
  * JSON read beyond a container's ID, nothing kept.
  *
  * It is honest where it has to wait: each call's answer is read to its end and must have the recorded status before the
- * next call is made; and before a frame is written or a container started, all frames have come that had come then (a
- * program is not spoken to before it has answered, and starts after the one that it needs). It waits for nothing else.
+ * next call is made; and before a frame is written, a stream attached or a container started, all frames have come that
+ * had come then (a program is not spoken to before it has answered, and is set up after the one that it needs). It
+ * waits for nothing else.
  *
  * Ownership: the recording is borrowed.
  */

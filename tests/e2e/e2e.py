@@ -96,13 +96,17 @@ class Engine:
     def get(self, path):
         return json.loads(self.call("GET", path)[1])
 
-    def containers(self, **filters):
-        query = urllib.parse.quote(json.dumps({"label": [f"{LABEL}{k}={v}" for k, v in filters.items()]}))
-        return self.get(f"/containers/json?all=1&filters={query}")
+    def containers(self, **labels):
+        return self.labelled(self.get("/containers/json?all=1"), labels)
 
-    def volumes(self, **filters):
-        query = urllib.parse.quote(json.dumps({"label": [f"{LABEL}{k}={v}" for k, v in filters.items()]}))
-        return self.get(f"/volumes?filters={query}").get("Volumes") or []
+    def volumes(self, **labels):
+        return self.labelled(self.get("/volumes").get("Volumes") or [], labels)
+
+    @staticmethod
+    def labelled(things, labels):
+        """With all of these labels. Asked to filter by several, Podman 4.3 gives volumes that have any of them."""
+        return [t for t in things if all((t.get("Labels") or {}).get(key) == value for key, value in
+                                         ((LABEL + k, v) for k, v in labels.items()))]
 
     def inspect(self, container):
         return self.get(f"/containers/{container}/json")

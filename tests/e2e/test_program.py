@@ -20,10 +20,10 @@ FAULTS = {
     "nonsense": ("protocol_error", "the harness broke the protocol: not valid JSON at column 4: invalid token near 'this'",
                  "protocol_error", 0),
     "big_line": ("protocol_error",
-                 "the harness broke the protocol: a line of 8388609 bytes is longer than the 8388608 allowed",
+                 "the harness broke the protocol: a line is longer than the 8388608 bytes allowed",
                  "protocol_error", 0),
     "exit": ("failed", "the harness ended by itself with exit code 3", "failed", 0),
-    "oom": ("failed", "the harness ended: it ran out of its memory limit", "failed", 0),
+    "oom": ("failed", None, "failed", 0),
     "ignore_term": ("completed", None, "completed", 5000),
     "fork": ("completed", None, "completed", 0),
     "call_model": ("completed", None, "completed", 0),
@@ -34,7 +34,7 @@ PROVIDERS = {
     "silent": ("timeout", "import 2026-03-02T12:00:00+01:00: provider: no answer in the time allowed", "timeout", 2000),
     "exit": ("failed", "the provider ended by itself with exit code 3", "failed", 0),
     "nonsense": ("protocol_error",
-                 "the provider broke the protocol: not valid JSON at column 4: invalid token near 'this'",
+                 "import 2026-03-02T12:00:00+01:00: the provider broke the protocol: not valid JSON at column 4: invalid token near 'this'",
                  "protocol_error", 0),
     "normal": ("completed", None, "completed", 0),
 }
@@ -83,6 +83,11 @@ class Programs:
     def check(self, name, expected):
         trial, store, attempt, events = self.trial(name)
         ended, reason, probes, bound = expected
+        if name == "oom":
+            # Docker says so; Podman 4.3 on the first version of control groups does not.
+            self.assertIn(trial["reason"], ("the harness ran out of its memory limit", "the harness was killed, probably "
+                                            "because it ran out of its memory limit"))
+            reason = trial["reason"]
         self.assertEqual((trial["ended"], trial["reason"]), (ended, reason))
         self.assertEqual([a["ended"] for a in trial["answers"]], [probes, probes])
         self.assertEqual(len(trial["attempts"]), 1, "what a program does to itself is never tried again")
@@ -191,7 +196,7 @@ class Killed:
         self.assertEqual(done.code, 0, done)
         trial, = done.json["trials"]
         self.assertEqual([(a["ended"], a["reason"]) for a in trial["attempts"]],
-                         [("infrastructure", "the harness was killed from outside (exit code 137)"), ("completed", None)])
+                         [("infrastructure", "the harness was ended from outside by signal 9 (exit code 137)"), ("completed", None)])
         self.assertEqual(trial["ended"], "completed")
         first, second = (a["id"] for a in trial["attempts"])
         self.assertEqual(store.facts(first)["harness"]["exit_code"], 137)
@@ -208,8 +213,8 @@ class Killed:
         trial, = done.json["trials"]
         self.assertEqual((trial["ended"], len(trial["attempts"])), ("infrastructure", 1))
         self.assertIn("sidecar", trial["reason"])
-        results = done.json["harnesses"][0]["results"]
-        self.assertEqual(results["missing"], 2, results)
+        tally = done.json["harnesses"][0]["results"]["tally"]
+        self.assertEqual((tally["ended"]["infrastructure"], tally["slots"]["missed"]), (2, 0), "missing, never wrong")
 
 
 e2e.on_each_engine(Programs)

@@ -15,7 +15,6 @@ set_tests_properties(e2e/images PROPERTIES FIXTURES_REQUIRED "" FIXTURES_SETUP e
 add_e2e(program 300)
 add_e2e(cancel 300)
 add_e2e(errors 120)
-add_e2e(commands 300)
 if(NOT MEMCAL_SANITIZE)
   set_tests_properties(e2e/images PROPERTIES ENVIRONMENT "${E2E_ENVIRONMENT};MEMCAL_TEST_BUILD=1")
   # What the quickstart leaves in the build's folder is what evidence looks at.

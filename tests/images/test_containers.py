@@ -66,6 +66,18 @@ class ContainerTest(unittest.TestCase):
                                  f"{life.volumes[volume]}:/v", "memcal/base:13", "python3", "-c", script,
                                  f"/v/{database}", sql))
 
+    def test_probes_that_only_read(self):
+        life, hermes = self.with_fts({"probe_memory": "read"})
+        self.turn(hermes, "t1", "prompt")
+        self.turn(hermes, "p1", "prompt", session="probe", kind="probe")
+        hermes.send("session.end", session="probe")
+        hermes.until("session.ended")
+        hermes.send("shutdown")
+        hermes.until("bye")
+        self.assertEqual(hermes.close(), 0)
+        stored = self.query(life, "memory", "fts.db", "SELECT channel, sender FROM observations")
+        self.assertEqual(stored, [["groupme", "Sam"], ["assistant", "owner"]], "the probe left no trace")
+
     def test_turns_tools_and_clock(self):
         life, hermes = self.with_fts()
         outcome, frames = self.turn(hermes, "t1", 'tool fts_search {"query":"poker"}')
@@ -90,7 +102,8 @@ class ContainerTest(unittest.TestCase):
         self.assertEqual([row[0] for row in rows], ["user", "assistant", "tool", "assistant", "user", "assistant"])
         self.assertTrue(rows[0][1].startswith("2026-08-07 13:00:") and rows[-1][1].startswith("2026-08-09 11:30:"), rows)
         stored = self.query(life, "memory", "fts.db", "SELECT channel, sender, written_at, stored_at FROM observations")
-        self.assertEqual([row[:2] for row in stored], [["groupme", "Sam"], ["assistant", "owner"]], "the probe left no trace")
+        self.assertEqual([row[:2] for row in stored], [["groupme", "Sam"], ["assistant", "owner"], ["assistant", "owner"]],
+                         "the turn and the probe went through Hermes's normal hooks")
         self.assertTrue(stored[1][2].startswith("2026-08-07T09:00:") and stored[1][3].startswith("2026-08-07T09:00:"))
         for request in life.model_requests():
             self.assertEqual([tool["function"]["name"] for tool in request["tools"]], ["fts_search"])

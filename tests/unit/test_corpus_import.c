@@ -1,4 +1,5 @@
 #include "corpus_help.h"
+#include "support/locomo.h"
 
 #include "corpus/import.h"
 #include "corpus/import_parts.h"
@@ -6,13 +7,6 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-
-/* The shared data set; never part of the repository. */
-static const char *locomo_path(void)
-{
-    const char *path = getenv("MEMCAL_LOCOMO");
-    return path ? path : TEST_SOURCE_DIR "/../../shared/data/locomo10.zip";
-}
 
 static json_int_t number(const json_t *report, const char *key)
 {
@@ -166,14 +160,12 @@ static void locomo_comes_in_four_shapes(void **state)
 static void locomo_whole(void **state)
 {
     (void)state;
-    if (access(locomo_path(), R_OK) != 0) {
-        fail_msg("%s is not there: name locomo10.zip in the environment variable MEMCAL_LOCOMO", locomo_path());
-    }
+    const char *source = locomo_or_skip();
     struct mc_err err = {.text = ""};
     char *folder = new_folder();
     MC_AUTOFREE char *out = mc_path_join(folder, "locomo");
     MC_AUTOJSON json_t *report = NULL;
-    int rc = mc_import_locomo(locomo_path(), out, &report, &err);
+    int rc = mc_import_locomo(source, out, &report, &err);
     if (rc != 0) {
         print_message("%s\n", err.text);
     }

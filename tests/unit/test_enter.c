@@ -118,7 +118,7 @@ static void expect_exit(const char *const *argv, int status, const char *text)
 }
 
 static const char usage[] = "usage: memcal-enter [--listen-tcp PORT=UNIXPATH]... [--listen-unix UNIXPATH=PORT]... "
-                            "[--env NAME=VALUE]... -- COMMAND [ARG]...\n";
+                            "[--env NAME=VALUE]... [--report FILE] -- COMMAND [ARG]...\n";
 
 static void it_ends_as_its_command_ends(void **state)
 {
@@ -189,6 +189,38 @@ static void signals_reach_the_command(void **state)
         assert_int_equal(wait_exit(&scene), (int)i + 10);
         scene_free(&scene);
     }
+}
+
+static void expect_report(const char *script, int outside, int status, const char *expected)
+{
+    struct scene scene;
+    struct mc_err err;
+    scene_init(&scene);
+    MC_AUTOFREE char *path = mc_path_join(scene.dir, "ended.txt");
+    spawn(&scene, (const char *[]){program, "--report", path, "--", "/bin/sh", "-c", script, NULL}, 0);
+    char up[3];
+    assert_int_equal(read(scene.out, up, 3), 3);
+    if (outside) {
+        assert_int_equal(kill(scene.pid, outside), 0);
+    }
+    assert_int_equal(wait_exit(&scene), status);
+    MC_AUTOBUF struct mc_buf report = MC_BUF_OWN;
+    assert_int_equal(mc_fs_read(path, &report, &err), 0);
+    assert_string_equal(mc_buf_text(&report), expected);
+    scene_free(&scene);
+}
+
+static void who_ended_the_command_is_reported(void **state)
+{
+    (void)state;
+    expect_report("echo up; exit 137", 0, 137, "");
+    expect_report("echo up; kill -9 $$", 0, 128 + SIGKILL, "killed by signal 9\n");
+    expect_report("echo up; kill -SEGV $$", 0, 128 + SIGSEGV, "killed by signal 11\n");
+    expect_report("trap 'exit 3' TERM; echo up; while :; do sleep 0.05; done", SIGTERM, 3, "passed on signal 15\n");
+    expect_report("echo up; while :; do sleep 0.05; done", SIGINT, 128 + SIGINT,
+                  "passed on signal 2\nkilled by signal 2\n");
+    expect_exit((const char *[]){program, "--report", "/nonexistent/ended", "--", "true", NULL}, 125,
+                "memcal-enter: opening /nonexistent/ended: No such file or directory\n");
 }
 
 /* An orphan becomes a child of the nearest subreaper: it must not stay there as a zombie. */
@@ -523,6 +555,7 @@ int main(void)
         cmocka_unit_test(wrong_arguments_are_named),
         cmocka_unit_test(only_the_three_standard_descriptors_are_passed_on),
         cmocka_unit_test(signals_reach_the_command),
+        cmocka_unit_test(who_ended_the_command_is_reported),
         cmocka_unit_test(orphans_are_reaped),
         cmocka_unit_test(sixty_four_mebibytes_each_way_at_once),
         cmocka_unit_test(half_close_is_passed_on),

@@ -18,6 +18,8 @@
 #include <archive_entry.h>
 #include <cmocka.h>
 
+#include "support/locomo.h"
+
 #include "base/fs.h"
 #include "base/mem.h"
 #include "grade/verdict.h"
@@ -163,20 +165,10 @@ static void try_others(const struct items *all, const struct mc_tz *zone, size_t
     }
 }
 
-static char *data_path(void)
-{
-    const char *path = getenv("MEMCAL_LOCOMO");
-    return path ? mc_strdup(path) : mc_strdup(TEST_SOURCE_DIR "/../../shared/data/locomo10.zip");
-}
-
 static void gold_answers_pass_and_others_do_not(void **state)
 {
     (void)state;
-    MC_AUTOFREE char *path = data_path();
-    if (!mc_fs_exists(path)) {
-        printf("no LoCoMo data at %s: set MEMCAL_LOCOMO to run this test\n", path);
-        skip();
-    }
+    const char *path = locomo_or_skip();
     struct items all = {.items = NULL};
     read_archive(path, &all);
     struct mc_err err;

@@ -313,11 +313,13 @@ static void a_run_file_says_all_of_it(void **state)
         "  prices: {input: 1.5, output: 2}\n"
         "models:\n  big:\n    upstream: {kind: replay}\n    name: old\n"
         "secrets: [KEY, _OTHER2]\nretries: {infrastructure: 2}\nbudget: {usd: 0, tokens: 0, wall_s: 60}\n"
-        "grader: {judge: none}\n");
+        "grader: {judge: default, votes: 5}\n");
     if (mc_runfile_load(path, &run, &err) != 0) {
         fail_msg("%s", err.text);
     }
     assert_string_equal(run.name, "full");
+    assert_string_equal(run.judge, "default");
+    assert_int_equal(run.votes, 5);
     assert_string_equal(run.corpus, "/abs");
     assert_int_equal(run.entrant_count, 3);
     assert_string_equal(run.entrants[2].harness.name, "mine");
@@ -365,7 +367,11 @@ static void wrong_run_files_are_refused(void **state)
         {RUN "budget: {euro: 1}\n", "%s:5: .budget.euro: unknown key", NULL},
         {RUN "retries: {infrastructure: 101}\n", "%s:5: .retries.infrastructure: must be 0 to 100, is 101", NULL},
         {RUN "retries: {harness: 1}\n", "%s:5: .retries.harness: unknown key", NULL},
-        {RUN "grader: {judge: me}\n", "%s:5: .grader.judge: must be one of none, is \"me\"", NULL},
+        {RUN "grader: {judge: me}\n", "%s:5: .grader.judge: there is no model \"me\"",
+         "add it under \"models\", or write \"none\""},
+        {RUN "grader: {votes: 4}\n", "%s:5: .grader.votes: 4 votes can be split evenly",
+         "ask for an odd number from 1 to 9"},
+        {RUN "grader: {votes: 11}\n", "%s:5: .grader.votes: must be 1 to 9, is 11", NULL},
         {RUN "secrets: [A B]\n",
          "%s:5: .secrets[0]: must be the name of an environment variable: letters, digits and \"_\"", NULL},
         {RUN "secrets: [1A]\n",

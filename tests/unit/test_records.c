@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/gradings.h"
 #include "store/objects.h"
-#include "store/records.h"
 #include "support/folder.h"
 
 /* A store with a run of one trial of one attempt, "a1". */
@@ -421,15 +421,18 @@ static int see_answer(void *payload, const struct mc_answer_record *answer)
     return 0;
 }
 
-static int see_grade(void *payload, const struct mc_grade_record *grade)
+static int see_grading(void *payload, const struct mc_grading_record *grading)
 {
     struct fixture *f = payload;
     f->seen++;
-    assert_string_equal(grade->attempt, "a1");
-    assert_string_equal(grade->checkpoint, "known");
-    assert_string_equal(grade->grader, "rules/1");
-    is_time(grade->graded);
-    assert_string_equal(grade->grade, f->object.hex);
+    assert_string_equal(grading->run, "r1");
+    assert_string_equal(grading->rules, "rules/1");
+    if (grading->number == 1) {
+        assert_null(grading->judge);
+    } else {
+        assert_string_equal(grading->judge, "a model");
+    }
+    assert_string_equal(grading->at, "2026-01-01T00:00:00+00:00");
     return 0;
 }
 
@@ -456,16 +459,26 @@ static void answers_and_grades(void **state)
     assert_int_equal(f->seen, 2);
     /* An answer is given once. */
     assert_int_equal(mc_answers_put(f->store, &known, &f->err), MC_EXISTS);
-    struct mc_digest other;
-    ok(f, mc_object_put(f->store, "grade", "[]", 2, &other, &f->err));
-    struct mc_grade_record grade = {.attempt = "a1", .checkpoint = "known", .grader = "rules/1", .grade = other.hex};
-    ok(f, mc_grades_put(f->store, &grade, &f->err));
-    grade.grade = f->object.hex; /* graded again */
-    ok(f, mc_grades_put(f->store, &grade, &f->err));
-    ok(f, mc_grades_list(f->store, "a1", see_grade, f, &f->err));
-    assert_int_equal(f->seen, 3);
+    struct mc_grading_record grading = {.run = "r1", .rules = "rules/1", .at = "2026-01-01T00:00:00+00:00"};
+    int64_t ids[2];
+    int64_t number = 0;
+    ok(f, mc_gradings_add(f->store, &grading, &ids[0], &number, &f->err));
+    assert_int_equal(number, 1);
+    grading.judge = "a model";
+    ok(f, mc_gradings_add(f->store, &grading, &ids[1], &number, &f->err));
+    assert_int_equal(number, 2);
+    f->seen = 0;
+    ok(f, mc_gradings_list(f->store, "r1", see_grading, f, &f->err));
+    assert_int_equal(f->seen, 2);
+    struct mc_grade_record grade = {.grading = ids[0], .attempt = "a1", .checkpoint = "known", .grade = f->object.hex};
+    ok(f, mc_grades_add(f->store, &grade, &f->err));
+    struct mc_digest found;
+    assert_int_equal(mc_grades_find(f->store, ids[0], "a1", "known", &found, &f->err), 1);
+    assert_string_equal(found.hex, f->object.hex);
+    assert_int_equal(mc_grades_find(f->store, ids[1], "a1", "known", &found, &f->err), 0);
+    assert_int_equal(mc_grades_add(f->store, &grade, &f->err), MC_EXISTS);
     grade.checkpoint = "never asked";
-    assert_int_equal(mc_grades_put(f->store, &grade, &f->err), MC_INTERNAL);
+    assert_int_equal(mc_grades_add(f->store, &grade, &f->err), MC_INTERNAL);
 }
 
 static void a_sum_with_an_unknown_part_is_unknown(void **state)

@@ -11,6 +11,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "report/audit.h"
+#include "report/metrics.h"
 #include "report/report.h"
 #include "support/folder.h"
 
@@ -181,6 +183,58 @@ static void no_text_changes_the_shape_of_a_report(void **state)
     json_decref(report);
 }
 
+static const char audit_text[] =
+    "{\"run\":\"r\",\"grading\":1,\"seed\":1,\"of\":2,\"items\":[{\"answer\":\"t/c\",\"slot\":\"s\",\"question\":\"q\","
+    "\"asked_at\":\"now\",\"text\":\"one two\\nthree "
+    "four\",\"quotes\":[{\"start\":4,\"end\":13},{\"start\":-1,\"end\":99}],"
+    "\"verdict\":\"missed\",\"rule\":\"r\",\"source\":\"matcher\",\"explanation\":\"e\",\"revision\":1,\"kind\":"
+    "\"current\","
+    "\"match\":\"text\",\"required\":true,\"family\":\"f\",\"harness\":\"h\",\"evidence\":[{\"id\":\"e1\",\"channel\":"
+    "\"email\","
+    "\"sender\":\"Ana\",\"at\":\"then\",\"subject\":\"su\",\"text\":\"a\\nb\"}],\"command\":\"memcal review\"}]}";
+
+static void an_audit_marks_the_words_and_nothing_else(void **state)
+{
+    (void)state;
+    json_t *audit = json_loads(audit_text, 0, NULL);
+    MC_AUTOBUF struct mc_buf out = MC_BUF_OWN;
+    mc_report_audit(audit, &out);
+    assert_non_null(strstr(mc_buf_text(&out), "> one **two**  \n> **three** four\n"));
+    assert_non_null(strstr(mc_buf_text(&out), "> Subject: su  \n> a  \n> b\n"));
+    assert_non_null(strstr(mc_buf_text(&out), "\n    memcal review\n"));
+    size_t headings = count_lines(mc_buf_text(&out), "#");
+    for (size_t i = 0; i < MC_COUNT(hostile); i++) {
+        json_t *bad = poisoned(audit, hostile[i]);
+        MC_AUTOBUF struct mc_buf text = MC_BUF_OWN;
+        mc_report_audit(bad, &text);
+        assert_int_equal(count_lines(mc_buf_text(&text), "#"), headings);
+        assert_int_equal(count_lines(mc_buf_text(&text), "|"), 0);
+        assert_int_equal(count_lines(mc_buf_text(&text), "```"), 0);
+        assert_null(strstr(mc_buf_text(&text), "\n<"));
+        json_decref(bad);
+    }
+    json_decref(audit);
+}
+
+static void metrics_stand_side_by_side(void **state)
+{
+    (void)state;
+    json_t *columns =
+        json_pack("[{ss si s{s{sf sf sf}} s{si s{si} s{si si}}} {ss si s{} s{si s{si} s{si si}}}]", "name", "a",
+                  "lives", 7, "metrics", "success", "value", 0.5, "low", 0.25, "high", 0.75, "tally", "answers", 4,
+                  "slots", "correct", 3, "ended", "completed", 4, "timeout", 0, "name", "", "lives", 0, "metrics",
+                  "tally", "answers", 0, "slots", "correct", 0, "ended", "completed", 0, "timeout", 0);
+    assert_non_null(columns);
+    MC_AUTOBUF struct mc_buf out = MC_BUF_OWN;
+    mc_report_metrics(columns, &out);
+    assert_non_null(strstr(mc_buf_text(&out), "task success                  50.0% (25.0 to 75.0)    -\n"));
+    assert_non_null(strstr(mc_buf_text(&out), "                                                 a  all\n"));
+    assert_non_null(strstr(mc_buf_text(&out), "ended completed"));
+    assert_null(strstr(mc_buf_text(&out), "ended timeout")); /* none did */
+    assert_null(strstr(mc_buf_text(&out), "precision"));
+    json_decref(columns);
+}
+
 static void a_table_stays_a_table(void **state)
 {
     (void)state;
@@ -218,9 +272,14 @@ static void columns_line_up_whatever_the_letters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_report_is_as_agreed),       cmocka_unit_test(unknown_is_a_question_mark_and_never_zero),
-        cmocka_unit_test(an_empty_report_is_no_fault), cmocka_unit_test(no_text_changes_the_shape_of_a_report),
-        cmocka_unit_test(a_table_stays_a_table),       cmocka_unit_test(columns_line_up_whatever_the_letters),
+        cmocka_unit_test(a_report_is_as_agreed),
+        cmocka_unit_test(unknown_is_a_question_mark_and_never_zero),
+        cmocka_unit_test(an_empty_report_is_no_fault),
+        cmocka_unit_test(no_text_changes_the_shape_of_a_report),
+        cmocka_unit_test(a_table_stays_a_table),
+        cmocka_unit_test(columns_line_up_whatever_the_letters),
+        cmocka_unit_test(an_audit_marks_the_words_and_nothing_else),
+        cmocka_unit_test(metrics_stand_side_by_side),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "cli/graded.h"
 #include "report/report.h"
+#include "run/compare.h"
 #include "run/results.h"
 
 static json_t *run_json(const struct mc_run_record *run)
@@ -94,10 +95,9 @@ static int show_trials(const struct mc_cli *cli, struct mc_store *store, const c
     return 0;
 }
 
-/* Keeps the trials of one cell ("run/corpus/harness") or of one harness. */
-static void only_harness(json_t *report, const char *cell)
+/* Keeps what is of one harness. */
+static void only_harness(json_t *report, const char *harness)
 {
-    const char *harness = strrchr(cell, '/') + 1;
     static const struct {
         const char *list;
         const char *key;
@@ -112,10 +112,15 @@ static void only_harness(json_t *report, const char *cell)
     }
 }
 
-static int show_report(const struct mc_cli *cli, json_t *report, const char *cell)
+static int show_report(const struct mc_cli *cli, const struct mc_stored_run *run, json_t *report, const char *harness,
+                       struct mc_err *err)
 {
-    if (cell) {
-        only_harness(report, cell);
+    if (harness) {
+        only_harness(report, harness);
+        if (json_array_size(json_object_get(report, "harnesses")) == 0) {
+            mc_fail(err, MC_INPUT, "the run %s has no harness \"%s\"", run->id, harness);
+            return mc_hint(err, "\"memcal show %s\" lists them", run->id);
+        }
     }
     if (cli->json) {
         MC_AUTOFREE char *text = mc_json_pretty(report);
@@ -123,7 +128,7 @@ static int show_report(const struct mc_cli *cli, json_t *report, const char *cel
         return 0;
     }
     struct mc_buf text = MC_BUF_OWN;
-    if (cell) {
+    if (harness) {
         mc_report_markdown(report, &text);
     } else {
         mc_report_table(report, &text);
@@ -134,16 +139,16 @@ static int show_report(const struct mc_cli *cli, json_t *report, const char *cel
 }
 
 /* From the verdicts in force; a run that was not graded yet has its trials to show. */
-static int show_run(const struct mc_cli *cli, struct mc_store *store, const struct mc_stored_run *run, const char *cell,
-                    const struct mc_time *as_of, struct mc_err *err)
+static int show_run(const struct mc_cli *cli, struct mc_store *store, const struct mc_stored_run *run,
+                    const char *harness, const struct mc_time *as_of, struct mc_err *err)
 {
     MC_AUTOJSON json_t *report = NULL;
     int rc = mc_results_make(store, run, as_of, &report, err);
     if (rc == MC_NOT_FOUND && !as_of) {
         return show_trials(cli, store, run->id, err);
     }
-    rc = rc ? rc : show_report(cli, report, cell);
-    if (rc == 0 && !cli->json && !cell) {
+    rc = rc ? rc : show_report(cli, run, report, harness, err);
+    if (rc == 0 && !cli->json && !harness) {
         printf("\nrun %s\nreport %s/runs/%s/report.md\n", run->id, mc_store_dir(store), run->id);
     }
     return rc;
@@ -153,12 +158,16 @@ static int show(struct mc_cli *cli, const char *given, const char *when, struct 
 {
     struct mc_store *store = NULL;
     MC_AUTORUN struct mc_stored_run run = {.id = NULL};
-    MC_AUTOFREE char *name = mc_strndup(given, strcspn(given, "/"));
+    MC_AUTOFREE char *harness = NULL;
     struct mc_time time;
     const struct mc_time *as_of;
     int rc = mc_cli_as_of(when, &time, &as_of, err);
-    rc = rc ? rc : mc_cli_open_run(cli, name, &store, &run, err);
-    rc = rc ? rc : show_run(cli, store, &run, strchr(given, '/'), as_of, err);
+    rc = rc ? rc : mc_cli_open_store(cli, &store, err);
+    if (rc == 0) {
+        rc = strchr(given, '/') ? mc_cell_find(store, given, &run, &harness, err)
+                                : mc_stored_run_load(store, given, &run, err);
+    }
+    rc = rc ? rc : show_run(cli, store, &run, harness, as_of, err);
     mc_store_close(store);
     return rc;
 }

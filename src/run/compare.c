@@ -11,31 +11,40 @@ static const char *corpus_name(const struct mc_stored_run *run)
     return name ? name : "?";
 }
 
-int mc_cell_load(struct mc_store *store, const char *given, const struct mc_time *as_of, struct mc_cell *out,
+int mc_cell_find(struct mc_store *store, const char *given, struct mc_stored_run *run, char **harness,
                  struct mc_err *err)
 {
-    *out = (struct mc_cell){.harness = NULL};
     const char *first = strchr(given, '/');
     const char *last = strrchr(given, '/');
     if (!first || first == last || first == given || last == first + 1 || !last[1]) {
         mc_fail(err, MC_INPUT, "\"%s\" is no cell", given);
         return mc_hint(err, "write it as RUN/CORPUS/HARNESS, such as last/quickstart/hermes-fts");
     }
-    MC_AUTOFREE char *run = mc_strndup(given, (size_t)(first - given));
+    MC_AUTOFREE char *id = mc_strndup(given, (size_t)(first - given));
     MC_AUTOFREE char *corpus = mc_strndup(first + 1, (size_t)(last - first - 1));
-    out->harness = mc_strdup(last + 1);
-    int rc = mc_stored_run_load(store, run, &out->run, err);
-    if (rc == 0 && !mc_streq(corpus, corpus_name(&out->run))) {
-        mc_fail(err, MC_INPUT, "the run %s is of the corpus \"%s\", not of \"%s\"", out->run.id, corpus_name(&out->run),
-                corpus);
-        rc = mc_hint(err, "write the cell as %s/%s/%s", run, corpus_name(&out->run), out->harness);
+    int rc = mc_stored_run_load(store, id, run, err);
+    if (rc == 0 && !mc_streq(corpus, corpus_name(run))) {
+        mc_fail(err, MC_INPUT, "the run %s is of the corpus \"%s\", not of \"%s\"", run->id, corpus_name(run), corpus);
+        rc = mc_hint(err, "write the cell as %s/%s/%s", id, corpus_name(run), last + 1);
+        mc_stored_run_release(run);
     }
+    if (rc == 0) {
+        *harness = mc_strdup(last + 1);
+    }
+    return rc;
+}
+
+int mc_cell_load(struct mc_store *store, const char *given, const struct mc_time *as_of, struct mc_cell *out,
+                 struct mc_err *err)
+{
+    *out = (struct mc_cell){.harness = NULL};
+    int rc = mc_cell_find(store, given, &out->run, &out->harness, err);
     rc = rc ? rc : mc_results_metrics(store, &out->run, out->harness, as_of, &out->metrics, err);
     if (rc != 0) {
         mc_cell_release(out);
         return rc;
     }
-    out->name = mc_strf("%s/%s/%s", out->run.id, corpus, out->harness);
+    out->name = mc_strf("%s/%s/%s", out->run.id, corpus_name(&out->run), out->harness);
     return 0;
 }
 

@@ -15,6 +15,10 @@ struct mc_cell {
     struct mc_metrics *metrics;
 };
 
+/* The run that a cell names, and its harness (the caller frees it; that the run has it is not checked). */
+int mc_cell_find(struct mc_store *store, const char *given, struct mc_stored_run *run, char **harness,
+                 struct mc_err *err) MC_CHECKED;
+
 int mc_cell_load(struct mc_store *store, const char *given, const struct mc_time *as_of, struct mc_cell *out,
                  struct mc_err *err) MC_CHECKED;
 void mc_cell_release(struct mc_cell *cell);

@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 packages "${build_packages[@]}" "${image_packages[@]}" \
     libcmocka-dev clang-format clang-tidy valgrind python3-venv podman runc
-build build
+build build -DBUILD_TESTING=ON
 build build-sanitized -DCMAKE_BUILD_TYPE=Debug -DMEMCAL_SANITIZE="address,undefined"
 
 find_engine

@@ -258,6 +258,12 @@ static size_t match(const char *text, size_t left, const char *secret, size_t le
     return t;
 }
 
+/* False where a text that begins with `c` cannot begin with the secret: most places are done with here. */
+static int may_begin(const struct form *form, char c)
+{
+    return c == form->bytes[0] || c == '\\' || c == '%' || c == '+';
+}
+
 /* The longest match at a place; *end is its length. */
 static const struct form *form_at(const struct mc_redactor *r, const char *at, size_t left, size_t *end)
 {
@@ -265,6 +271,9 @@ static const struct form *form_at(const struct mc_redactor *r, const char *at, s
     *end = 0;
     for (size_t i = 0; i < r->form_count; i++) {
         const struct form *form = &r->forms[i];
+        if (!may_begin(form, at[0])) {
+            continue;
+        }
         size_t length = match(at, left, form->bytes, form->length);
         if (length == 0 && form->length <= left && memcmp(at, form->bytes, form->length) == 0) {
             length = form->length; /* it has what looks like an escape itself */

@@ -85,7 +85,7 @@ const struct mc_cli_command *mc_cli_subcommand(struct mc_cli *cli, const char *c
     if (word && (mc_streq(word, "--help") || mc_streq(word, "-h") || mc_streq(word, "help"))) {
         printf("usage: memcal %s COMMAND ...\n\n", command);
         for (const struct mc_cli_command *c = table; c->name; c++) {
-            printf("  %-10s %s\n", c->name, c->summary);
+            printf("  %-12s %s\n", c->name, c->summary);
         }
         printf("\n\"memcal %s COMMAND --help\" says more.\n", command);
         *exit_code = MC_EXIT_OK;

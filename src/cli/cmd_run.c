@@ -86,14 +86,17 @@ static int check_plan(const struct mc_plan *plan, const struct run_options *opti
     return 0;
 }
 
-static int execute(struct mc_cli *cli, const struct run_options *options, const struct mc_plan *plan,
-                   struct mc_engine *engine, struct mc_store *store, struct mc_err *err)
+static int execute(struct mc_cli *cli, const struct mc_plan *plan, struct mc_engine *engine, struct mc_store *store,
+                   struct mc_err *err)
 {
     struct mc_meter meter;
     mc_meter_begin(&meter, cli);
     mc_meter_line(&meter, "%zu trial%s on %s %s", plan->trial_count, plan->trial_count == 1 ? "" : "s",
                   mc_engine_about(engine)->kind_name, mc_engine_about(engine)->version);
-    (void)options;
+    if (plan->runfile.jobs > 1) {
+        mc_meter_line(&meter, "the run file asks for %lld trials at a time: this version runs them one by one",
+                      (long long)plan->runfile.jobs);
+    }
     struct mc_conduct_options conduct = {
         .store = store, .engine = engine, .plan = plan, .cancel = &cli->cancel, .watch = {mc_meter_of_run, &meter}};
     struct mc_conduct_result result;
@@ -130,7 +133,7 @@ static int run(struct mc_cli *cli, const struct run_options *options, const char
     if (rc == 0 && options->plan) {
         rc = print_plan(cli, &plan, store, &err);
     } else if (rc == 0) {
-        code = execute(cli, options, &plan, engine, store, &err);
+        code = execute(cli, &plan, engine, store, &err);
     }
     if (rc != 0) {
         code = mc_cli_fail(cli, &err);

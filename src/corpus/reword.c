@@ -69,7 +69,7 @@ struct reword {
     const char *text;
     size_t at;
     struct mc_buf out;
-    struct mc_prng *prng;
+    struct mc_random *random;
 };
 
 /* How many bytes of `text` the phrase covers there, 0 where it does not stand there. A typographic apostrophe counts as
@@ -143,7 +143,7 @@ static int replace_one(struct reword *r, const char *from, const char *to, int o
 {
     size_t length = phrase_at(r, from);
     if (!length || is_shouted(r->text + r->at, length) || (open_ended && !is_open_ended(r, length)) ||
-        mc_prng_below(r->prng, 4) == 0) {
+        mc_random_below(r->random, 4) == 0) {
         return 0;
     }
     put_like(r, to, (unsigned char)r->text[r->at]);
@@ -177,7 +177,7 @@ static void replace_greeting(struct reword *r)
     for (size_t i = 0; i < MC_COUNT(greetings); i++) {
         size_t length = phrase_at(r, greetings[i]);
         if (length) {
-            put_like(r, greetings[mc_prng_below(r->prng, MC_COUNT(greetings))], (unsigned char)r->text[0]);
+            put_like(r, greetings[mc_random_below(r->random, MC_COUNT(greetings))], (unsigned char)r->text[0]);
             r->at = length;
             return;
         }
@@ -185,9 +185,9 @@ static void replace_greeting(struct reword *r)
 }
 
 /* A last full stop after a word in small letters comes or goes; "p.m.", "etc." and links are left alone. */
-static void change_end(struct mc_buf *out, struct mc_prng *prng)
+static void change_end(struct mc_buf *out, struct mc_random *random)
 {
-    if (out->len < 3 || mc_prng_below(prng, 2) == 0) {
+    if (out->len < 3 || mc_random_below(random, 2) == 0) {
         return;
     }
     size_t stop = out->data[out->len - 1] == '.';
@@ -211,9 +211,9 @@ static void change_end(struct mc_buf *out, struct mc_prng *prng)
     }
 }
 
-char *mc_reword(const char *text, struct mc_prng *prng)
+char *mc_reword(const char *text, struct mc_random *random)
 {
-    struct reword r = {.text = text, .out = MC_BUF_OWN, .prng = prng};
+    struct reword r = {.text = text, .out = MC_BUF_OWN, .random = random};
     replace_greeting(&r);
     while (r.text[r.at]) {
         if (mc_starts_with(r.text + r.at, "http://") || mc_starts_with(r.text + r.at, "https://")) {
@@ -224,6 +224,6 @@ char *mc_reword(const char *text, struct mc_prng *prng)
             mc_buf_putc(&r.out, r.text[r.at++]);
         }
     }
-    change_end(&r.out, prng);
+    change_end(&r.out, random);
     return mc_buf_take(&r.out);
 }

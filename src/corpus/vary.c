@@ -66,7 +66,7 @@ static int begin(struct mc_variation *v, const struct mc_vary *vary, struct mc_e
         struct mc_view root = mc_doc_view(&v->rubric);
         mc_values_read(&root, &v->values);
         /* The kind takes part, so that two kinds with one seed do not pick the same messages. */
-        v->prng = mc_prng_seed(((uint64_t)vary->kind << 32) | vary->seed);
+        v->random = mc_random_from(((uint64_t)vary->kind << 32) | vary->seed);
     }
     return rc;
 }

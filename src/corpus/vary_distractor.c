@@ -90,7 +90,7 @@ static int is_harmless(const struct mc_variation *v, const struct distraction *d
 static char *new_id(struct mc_variation *v)
 {
     for (;;) {
-        MC_AUTOFREE char *id = mc_strf("msg-%08zx", mc_prng_below(&v->prng, (size_t)1 << 32));
+        MC_AUTOFREE char *id = mc_strf("msg-%08zx", mc_random_below(&v->random, (size_t)1 << 32));
         int fresh = 0;
         if (!mc_ids_find(&v->life->evidence, id)) {
             mc_ids_add(&v->ids, (struct mc_id){.text = id}, &fresh);
@@ -109,12 +109,12 @@ static void set_time(const struct mc_variation *v, json_t *value, const char *ke
 static void put_distraction(struct mc_variation *v, const struct distraction *d)
 {
     const struct mc_life *life = v->life;
-    size_t boundary = mc_prng_below(&v->prng, life->collection_count);
+    size_t boundary = mc_random_below(&v->random, life->collection_count);
     int64_t until = life->collections[boundary].ms;
     int64_t from = boundary > 0 ? life->collections[boundary - 1].ms : until - INT64_C(12) * 3600 * 1000;
     int64_t seconds = (until - from) / 1000;
-    int64_t written = from + (seconds > 1 ? (int64_t)mc_prng_below(&v->prng, (size_t)seconds) * 1000 : 0);
-    int64_t arrived = written + (int64_t)mc_prng_below(&v->prng, 10) * 1000;
+    int64_t written = from + (seconds > 1 ? (int64_t)mc_random_below(&v->random, (size_t)seconds) * 1000 : 0);
+    int64_t arrived = written + (int64_t)mc_random_below(&v->random, 10) * 1000;
     MC_AUTOFREE char *id = new_id(v);
     MC_AUTOJSON json_t *value = json_object();
     json_object_set_new(value, "source_id", json_string(id));
@@ -141,7 +141,7 @@ static size_t choose(struct mc_variation *v, const struct distraction **chosen)
         }
     }
     for (size_t left = count; left > 1; left--) {
-        size_t pick = mc_prng_below(&v->prng, left);
+        size_t pick = mc_random_below(&v->random, left);
         const struct distraction *held = chosen[pick];
         chosen[pick] = chosen[left - 1];
         chosen[left - 1] = held;

@@ -6,8 +6,8 @@
  */
 #pragma once
 
+#include "base/random.h"
 #include "corpus/draft.h"
-#include "corpus/prng.h"
 #include "corpus/values.h"
 #include "corpus/vary.h"
 
@@ -16,7 +16,7 @@ struct mc_variation {
     const struct mc_life *life;
     struct mc_doc rubric;
     struct mc_values values;
-    struct mc_prng prng;
+    struct mc_random random;
     struct mc_draft draft; /* its head is life.yaml's tree with the new id, variant and seed */
     struct mc_ids ids;     /* new source_ids */
 };
@@ -39,4 +39,4 @@ int mc_vary_batch(struct mc_variation *v, struct mc_err *err) MC_CHECKED;
 int mc_vary_sparse(struct mc_variation *v, struct mc_err *err) MC_CHECKED;
 
 /* reword.c: `text` in other words; the caller frees it. The same text where nothing could be changed. */
-char *mc_reword(const char *text, struct mc_prng *prng);
+char *mc_reword(const char *text, struct mc_random *random);

@@ -26,7 +26,7 @@ static int put_again(struct mc_variation *v, size_t index, struct mc_err *err)
     if (!value || mc_time_parse(json_string_value(json_object_get(value, "arrived_at")), &arrived, err) != 0) {
         return err->code;
     }
-    arrived.ms += 1000 * (int64_t)(1 + mc_prng_below(&v->prng, 120));
+    arrived.ms += 1000 * (int64_t)(1 + mc_random_below(&v->random, 120));
     if (arrived.ms > entry->collected_at.ms) {
         arrived.ms = entry->collected_at.ms;
     }
@@ -45,11 +45,11 @@ int mc_vary_duplicate(struct mc_variation *v, struct mc_err *err)
 {
     size_t count = v->life->observation_count;
     size_t made = 0;
-    size_t sure = count ? mc_prng_below(&v->prng, count) : 0; /* at least this one */
+    size_t sure = count ? mc_random_below(&v->random, count) : 0; /* at least this one */
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < count; i++) {
         rc = mc_vary_keep(v, i, err);
-        int chosen = mc_prng_below(&v->prng, 5) == 0 || i == sure;
+        int chosen = mc_random_below(&v->random, 5) == 0 || i == sure;
         if (rc == 0 && chosen && can_come_again(v, i)) {
             rc = put_again(v, i, err);
             made++;
@@ -74,7 +74,7 @@ static int shuffle(struct mc_variation *v, size_t *order)
             end++;
         }
         for (size_t left = end - first; left > 1; left--) {
-            size_t pick = first + mc_prng_below(&v->prng, left);
+            size_t pick = first + mc_random_below(&v->random, left);
             size_t last = first + left - 1;
             size_t held = order[pick];
             order[pick] = order[last];
@@ -186,7 +186,7 @@ static size_t choose_dropped(struct mc_variation *v, size_t *target, int all)
     size_t kept = life->collection_count - 1;
     target[kept] = kept;
     for (size_t i = kept; i-- > 0;) {
-        int chosen = all || mc_prng_below(&v->prng, 2) == 0;
+        int chosen = all || mc_random_below(&v->random, 2) == 0;
         if (chosen && !asked_between(life, life->collections[i].ms, life->collections[kept].ms)) {
             dropped++;
         } else {
@@ -264,7 +264,7 @@ int mc_vary_sparse(struct mc_variation *v, struct mc_err *err)
         if (!value) {
             return err->code;
         }
-        int chosen = mc_prng_below(&v->prng, 2) == 0 || (!removed && i + 1 == v->life->observation_count);
+        int chosen = mc_random_below(&v->random, 2) == 0 || (!removed && i + 1 == v->life->observation_count);
         if (chosen && !is_needed(v, i, value)) {
             removed++;
             continue;

@@ -28,7 +28,7 @@ static char *digits_of(const char *text)
 /* The text in other words; NULL where it stays as it is. */
 static char *reword_safely(struct mc_variation *v, const char *text)
 {
-    MC_AUTOFREE char *other = mc_reword(text, &v->prng);
+    MC_AUTOFREE char *other = mc_reword(text, &v->random);
     if (mc_streq(other, text)) {
         return NULL;
     }

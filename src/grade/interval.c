@@ -6,49 +6,6 @@
 #include "base/mem.h"
 #include "grade/units.h"
 
-static uint64_t rotate_left(uint64_t x, int bits)
-{
-    return (x << bits) | (x >> (64 - bits));
-}
-
-/* splitmix64 (Steele, Lea and Flood 2014), which the authors of xoshiro recommend for filling its state. */
-struct mc_random mc_random_from(uint64_t seed)
-{
-    struct mc_random random;
-    for (int i = 0; i < 4; i++) {
-        seed += 0x9e3779b97f4a7c15U;
-        uint64_t z = seed;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-        random.state[i] = z ^ (z >> 31);
-    }
-    return random;
-}
-
-uint64_t mc_random_next(struct mc_random *random)
-{
-    uint64_t *s = random->state;
-    uint64_t result = rotate_left(s[1] * 5, 7) * 9;
-    uint64_t t = s[1] << 17;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= t;
-    s[3] = rotate_left(s[3], 45);
-    return result;
-}
-
-uint64_t mc_random_below(struct mc_random *random, uint64_t bound)
-{
-    uint64_t limit = UINT64_MAX - UINT64_MAX % bound;
-    uint64_t value;
-    do {
-        value = mc_random_next(random);
-    } while (value >= limit);
-    return value % bound;
-}
-
 static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a;

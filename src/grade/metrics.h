@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/json.h"
+#include "base/random.h"
 #include "grade/verdict.h"
 
 enum mc_metric {
@@ -92,12 +93,3 @@ char *mc_comparison_text(const struct mc_comparison *comparison, const char *a, 
 
 /* {lives, metrics: {name: {value, low?, high?, lives}}, tally: {...}}. New reference. */
 json_t *mc_metrics_json(const struct mc_metrics *metrics, double level, size_t resamples, uint64_t seed);
-
-/* xoshiro256** 1.0 (Blackman and Vigna 2018), its state filled from `seed` by splitmix64: the same everywhere. */
-struct mc_random {
-    uint64_t state[4];
-};
-struct mc_random mc_random_from(uint64_t seed);
-uint64_t mc_random_next(struct mc_random *random);
-/* Uniform in [0, bound), by rejection: no bias. */
-uint64_t mc_random_below(struct mc_random *random, uint64_t bound);

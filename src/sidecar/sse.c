@@ -19,17 +19,23 @@ void mc_sse_feed(struct mc_sse *sse, const void *bytes, size_t length)
     mc_buf_put(&sse->bytes, bytes, length);
 }
 
-/* A line ends with CR LF, LF or CR. The length of the line end at `p`, 0 where there is none; -1 where a CR is the last
+/* A line ends with CR LF, LF or CR. The length of the line end at `p`, which stands at one; -1 where a CR is the last
  * byte that came, so that nobody knows yet. */
 static int line_end(const char *p, size_t left)
 {
     if (*p == '\n') {
         return 1;
     }
-    if (*p != '\r') {
-        return 0;
-    }
     return left < 2 ? -1 : p[1] == '\n' ? 2 : 1;
+}
+
+/* How many bytes stand before the first CR or LF. */
+static size_t text_length(const char *p, size_t left)
+{
+    const char *lf = memchr(p, '\n', left);
+    size_t length = lf ? (size_t)(lf - p) : left;
+    const char *cr = memchr(p, '\r', length);
+    return cr ? (size_t)(cr - p) : length;
 }
 
 int mc_sse_next(struct mc_sse *sse, struct mc_sse_event *out, struct mc_err *err)
@@ -37,13 +43,16 @@ int mc_sse_next(struct mc_sse *sse, struct mc_sse_event *out, struct mc_err *err
     const char *start = mc_buf_text(&sse->bytes) + sse->taken;
     size_t left = sse->bytes.len - sse->taken;
     while (sse->scanned < left) {
-        int end = line_end(start + sse->scanned, left - sse->scanned);
+        size_t text = text_length(start + sse->scanned, left - sse->scanned);
+        sse->scanned += text;
+        sse->line_empty = sse->line_empty && text == 0;
+        int end = sse->scanned < left ? line_end(start + sse->scanned, left - sse->scanned) : -1;
         if (end < 0) {
             break;
         }
-        int complete = end > 0 && sse->line_empty;
-        sse->line_empty = end > 0;
-        sse->scanned += end > 0 ? (size_t)end : 1;
+        int complete = sse->line_empty;
+        sse->line_empty = 1;
+        sse->scanned += (size_t)end;
         if (complete) {
             *out = (struct mc_sse_event){start, sse->scanned};
             sse->taken += sse->scanned;
@@ -74,10 +83,7 @@ int mc_sse_data(const struct mc_sse_event *event, struct mc_buf *out)
     for (size_t at = 0; at < event->length;) {
         const char *line = event->bytes + at;
         size_t left = event->length - at;
-        size_t length = 0;
-        while (length < left && line[length] != '\n' && line[length] != '\r') {
-            length++;
-        }
+        size_t length = text_length(line, left);
         if (length >= name && memcmp(line, field, name) == 0) {
             size_t skip = name + (length > name && line[name] == ' ');
             if (found) {

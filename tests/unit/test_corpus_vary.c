@@ -1,7 +1,7 @@
 #include "corpus_help.h"
 
 #include "corpus/lines.h"
-#include "corpus/prng.h"
+#include "base/random.h"
 #include "corpus/schedule.h"
 #include "corpus/vary.h"
 #include "corpus/vary_kinds.h"
@@ -39,15 +39,15 @@ static struct mc_digest digest_of(const char *dir)
 static void the_numbers_are_the_reference_ones(void **state)
 {
     (void)state;
-    struct mc_prng prng = mc_prng_seed(42);
+    struct mc_random prng = mc_random_from(42);
     static const uint64_t expected[] = {UINT64_C(0x15780b2e0c2ec716), UINT64_C(0x6104d9866d113a7e),
                                         UINT64_C(0xae17533239e499a1), UINT64_C(0xecb8ad4703b360a1)};
     for (size_t i = 0; i < MC_COUNT(expected); i++) {
-        assert_true(mc_prng_next(&prng) == expected[i]);
+        assert_true(mc_random_next(&prng) == expected[i]);
     }
     size_t counts[7] = {0};
     for (int i = 0; i < 70000; i++) {
-        counts[mc_prng_below(&prng, 7)]++;
+        counts[mc_random_below(&prng, 7)]++;
     }
     for (size_t i = 0; i < 7; i++) {
         assert_in_range(counts[i], 9500, 10500);
@@ -223,7 +223,7 @@ static void rewording_leaves_facts_alone(void **state)
     };
     for (size_t i = 0; i < MC_COUNT(untouched); i++) {
         for (uint64_t seed = 0; seed < 50; seed++) {
-            struct mc_prng prng = mc_prng_seed(seed);
+            struct mc_random prng = mc_random_from(seed);
             MC_AUTOFREE char *text = mc_reword(untouched[i], &prng);
             size_t length = strlen(untouched[i]);
             /* the last full stop may come or go */
@@ -251,7 +251,7 @@ static void rewording_changes_what_carries_no_fact(void **state)
     for (size_t i = 0; i < MC_COUNT(cases); i++) {
         int found = 0;
         for (uint64_t seed = 0; seed < 200 && !found; seed++) {
-            struct mc_prng prng = mc_prng_seed(seed);
+            struct mc_random prng = mc_random_from(seed);
             MC_AUTOFREE char *text = mc_reword(cases[i].text, &prng);
             found = mc_streq(text, cases[i].other);
         }

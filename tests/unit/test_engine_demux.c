@@ -42,8 +42,8 @@ static void split_anywhere(void **state)
             struct mc_demux demux = MC_DEMUX_INIT;
             struct mc_buf kinds[5] = {MC_BUF_OWN, MC_BUF_OWN, MC_BUF_OWN, MC_BUF_OWN, MC_BUF_OWN};
             assert_int_equal(feed(&demux, FRAMES, first, kinds, &err), 0);
-            assert_int_equal(feed(&demux, FRAMES + first, second - first, kinds, &err), 0);
-            assert_int_equal(feed(&demux, FRAMES + second, total - second, kinds, &err), 0);
+            assert_int_equal(feed(&demux, &FRAMES[first], second - first, kinds, &err), 0);
+            assert_int_equal(feed(&demux, &FRAMES[second], total - second, kinds, &err), 0);
             assert_int_equal(mc_demux_end(&demux, &err), 0);
             assert_string_equal(mc_buf_text(&kinds[MC_PIECE_STDOUT]), "hello!");
             assert_string_equal(mc_buf_text(&kinds[MC_PIECE_STDERR]), "bad");

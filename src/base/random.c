@@ -1,4 +1,4 @@
-#include "corpus/prng.h"
+#include "base/random.h"
 
 static uint64_t rotate(uint64_t value, int count)
 {
@@ -14,18 +14,18 @@ static uint64_t split_mix(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-struct mc_prng mc_prng_seed(uint64_t seed)
+struct mc_random mc_random_from(uint64_t seed)
 {
-    struct mc_prng prng;
+    struct mc_random random;
     for (int i = 0; i < 4; i++) {
-        prng.state[i] = split_mix(&seed);
+        random.state[i] = split_mix(&seed);
     }
-    return prng;
+    return random;
 }
 
-uint64_t mc_prng_next(struct mc_prng *prng)
+uint64_t mc_random_next(struct mc_random *random)
 {
-    uint64_t *s = prng->state;
+    uint64_t *s = random->state;
     uint64_t result = rotate(s[1] * 5, 7) * 9;
     uint64_t t = s[1] << 17;
     s[2] ^= s[0];
@@ -37,13 +37,13 @@ uint64_t mc_prng_next(struct mc_prng *prng)
     return result;
 }
 
-size_t mc_prng_below(struct mc_prng *prng, size_t bound)
+uint64_t mc_random_below(struct mc_random *random, uint64_t bound)
 {
     /* Numbers past the last whole multiple of `bound` would favour the small ones. */
     uint64_t limit = UINT64_MAX - UINT64_MAX % bound;
     uint64_t value;
     do {
-        value = mc_prng_next(prng);
+        value = mc_random_next(random);
     } while (value >= limit);
-    return (size_t)(value % bound);
+    return value % bound;
 }

@@ -6,14 +6,13 @@
  */
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
-struct mc_prng {
+struct mc_random {
     uint64_t state[4];
 };
 
-struct mc_prng mc_prng_seed(uint64_t seed);
-uint64_t mc_prng_next(struct mc_prng *prng);
+struct mc_random mc_random_from(uint64_t seed);
+uint64_t mc_random_next(struct mc_random *random);
 /* A number below `bound` (at least 1), each as likely. */
-size_t mc_prng_below(struct mc_prng *prng, size_t bound);
+uint64_t mc_random_below(struct mc_random *random, uint64_t bound);

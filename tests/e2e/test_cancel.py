@@ -26,8 +26,11 @@ class Cancel:
         self.before = self.engine.holds(self.store.uuid())
         self.running = e2e.Running("run", runfile, "--json", engine=self.engine, store=self.store.path)
         self.addCleanup(self.running.close)
-        e2e.wait_for("the turn", lambda: self.store.rows("SELECT 1 FROM steps WHERE kind = 'turn' AND status = 'started'"))
-        self.run_id = self.store.one("SELECT id FROM runs")["id"]
+        self.run_id = e2e.wait_for("the run", lambda: self.store.rows("SELECT id FROM runs"))[0]["id"]
+        events = self.store.path / "runs" / self.run_id / "events.jsonl"
+        # The clock is set for the turn, and then the turn is the harness's.
+        e2e.wait_for("the turn", lambda: events.exists() and '"step":"turn-1","type":"clock"' in events.read_text())
+        time.sleep(0.3)
 
     def left(self):
         return (self.engine.containers(store=self.store.uuid(), run=self.run_id),

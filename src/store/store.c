@@ -304,6 +304,24 @@ static int take_lock(struct mc_store *store, struct mc_err *err)
     return 0;
 }
 
+/* One at a time: SQLite waits for nobody while it turns a new database to WAL, and says that it is locked. The lock is
+ * another than the one on the whole file, which readers and writers hold for as long as they work. */
+static int open_alone(struct mc_store *store, struct mc_err *err)
+{
+    struct flock alone = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+    while (fcntl(store->lock_fd, F_OFD_SETLKW, &alone) != 0) {
+        if (errno != EINTR) {
+            return mc_fail_errno(err, errno, "locking %s/lock", store->dir);
+        }
+    }
+    int rc = open_database(store, err);
+    alone.l_type = F_UNLCK;
+    if (fcntl(store->lock_fd, F_OFD_SETLK, &alone) != 0 && rc == 0) {
+        rc = mc_fail_errno(err, errno, "unlocking %s/lock", store->dir);
+    }
+    return rc;
+}
+
 int mc_store_open(const char *dir, struct mc_store **out, struct mc_err *err)
 {
     MC_AUTOFREE char *objects = mc_path_join(dir, "objects/tmp");
@@ -321,7 +339,7 @@ int mc_store_open(const char *dir, struct mc_store **out, struct mc_err *err)
     store->lock_fd = -1;
     rc = take_lock(store, err);
     if (rc == 0) {
-        rc = open_database(store, err);
+        rc = open_alone(store, err);
     }
     if (rc != 0) {
         mc_store_close(store);

@@ -91,8 +91,12 @@ stop() {
         fi
     fi
     cd /
-    # Its own tool knows what is mounted and owned by other users there.
-    "$podman" system reset --force >>"$dir/log" 2>&1 || true
+    # Not "system reset": it takes away bridges of other engines, docker0 among them. What is mounted there is unmounted.
+    "$podman" rmi --all --force >>"$dir/log" 2>&1 || true
+    local mounted
+    while mounted=$(awk -v at="$dir/" 'index($2, at) == 1 { last = $2 } END { print last }' /proc/mounts) && [ -n "$mounted" ]; do
+        umount --lazy "$mounted" || break
+    done
     rm -rf "$dir" "$socket"
 }
 

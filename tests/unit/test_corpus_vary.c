@@ -1,7 +1,7 @@
 #include "corpus_help.h"
 
-#include "corpus/lines.h"
 #include "base/random.h"
+#include "corpus/lines.h"
 #include "corpus/schedule.h"
 #include "corpus/vary.h"
 #include "corpus/vary_kinds.h"

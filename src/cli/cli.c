@@ -53,6 +53,12 @@ int mc_cli_fail(const struct mc_cli *cli, const struct mc_err *err)
     return code;
 }
 
+void mc_cli_print_json(const json_t *value)
+{
+    MC_AUTOFREE char *text = mc_json_pretty(value);
+    printf("%s\n", text);
+}
+
 int mc_cli_open_store(const struct mc_cli *cli, struct mc_store **out, struct mc_err *err)
 {
     const char *dir = cli->store ? cli->store : getenv("MEMCAL_STORE");

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "base/json.h"
 #include "base/log.h"
 #include "base/until.h"
 #include "cli/options.h"
@@ -54,6 +55,9 @@ enum mc_exit {
 
 /* Prints the error ("memcal: what was wrong: what to do", or as JSON) and gives the exit code that belongs to it. */
 int mc_cli_fail(const struct mc_cli *cli, const struct mc_err *err);
+
+/* Prints a value for machines: sorted, indented by two, on standard output. */
+void mc_cli_print_json(const json_t *value);
 
 /* --store, else MEMCAL_STORE, else $XDG_DATA_HOME/memcal, else ~/.local/share/memcal. */
 int mc_cli_open_store(const struct mc_cli *cli, struct mc_store **out, struct mc_err *err) MC_CHECKED;

@@ -15,12 +15,6 @@
 #include "store/objects.h"
 #include "store/records.h"
 
-static void print_json(const json_t *value)
-{
-    MC_AUTOFREE char *text = mc_json_pretty(value);
-    printf("%s\n", text);
-}
-
 /* ---- validate ---- */
 
 static void print_problems(const struct mc_problems *problems)
@@ -63,7 +57,7 @@ static int corpus_validate(struct mc_cli *cli, int argc, char **argv)
     mc_validate(argv[0], &problems);
     if (cli->json) {
         MC_AUTOJSON json_t *json = mc_problems_json(&problems);
-        print_json(json);
+        mc_cli_print_json(json);
     } else {
         print_problems(&problems);
     }
@@ -137,7 +131,7 @@ static int corpus_list(struct mc_cli *cli, int argc, char **argv)
         return mc_cli_fail(cli, &err);
     }
     if (cli->json) {
-        print_json(list);
+        mc_cli_print_json(list);
         return MC_EXIT_OK;
     }
     if (json_array_size(list) == 0) {
@@ -256,7 +250,7 @@ static int corpus_show(struct mc_cli *cli, int argc, char **argv)
         return mc_cli_fail(cli, &err);
     }
     if (cli->json) {
-        print_json(json);
+        mc_cli_print_json(json);
     } else {
         print_corpus(json);
     }

@@ -13,12 +13,6 @@
 #include "run/check.h"
 #include "run/runfile.h"
 
-static void print_json(const json_t *value)
-{
-    MC_AUTOFREE char *text = mc_json_pretty(value);
-    printf("%s\n", text);
-}
-
 /* MEMCAL_MANIFESTS, else ./manifests. */
 static char *folder_of(const char *kind)
 {
@@ -122,7 +116,7 @@ static int list_command(struct mc_cli *cli, int argc, char **argv, const struct 
         return mc_cli_fail(cli, &err);
     }
     if (cli->json) {
-        print_json(list);
+        mc_cli_print_json(list);
         return MC_EXIT_OK;
     }
     size_t i;
@@ -154,7 +148,7 @@ static int show_command(struct mc_cli *cli, int argc, char **argv, const struct 
     if (!json) {
         return mc_cli_fail(cli, &err);
     }
-    print_json(json);
+    mc_cli_print_json(json);
     return MC_EXIT_OK;
 }
 
@@ -210,7 +204,7 @@ static int print_checks(const struct mc_cli *cli, const json_t *checks)
         }
     }
     if (cli->json) {
-        print_json(checks);
+        mc_cli_print_json(checks);
     } else {
         printf("%s\n", bad ? "the program does not keep to the protocol" : "all checks passed");
     }

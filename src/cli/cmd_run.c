@@ -23,12 +23,6 @@ struct run_options {
     int require_pinned;
 };
 
-static void print_json(const json_t *value)
-{
-    MC_AUTOFREE char *text = mc_json_pretty(value);
-    printf("%s\n", text);
-}
-
 static int print_plan(const struct mc_cli *cli, const struct mc_plan *plan, const struct mc_store *store,
                       struct mc_err *err)
 {
@@ -37,7 +31,7 @@ static int print_plan(const struct mc_cli *cli, const struct mc_plan *plan, cons
     if (rc != 0) {
         return rc;
     }
-    print_json(json);
+    mc_cli_print_json(json);
     if (!cli->json) {
         fprintf(stderr, "plan %s: %zu trial%s; nothing was started\n", plan->digest.hex, plan->trial_count,
                 plan->trial_count == 1 ? "" : "s");
@@ -54,7 +48,7 @@ static int print_results(const struct mc_cli *cli, const struct mc_conduct_resul
         return err->code;
     }
     if (cli->json) {
-        print_json(report);
+        mc_cli_print_json(report);
         return 0;
     }
     struct mc_buf table = MC_BUF_OWN;

@@ -9,12 +9,6 @@
 
 const char mc_cli_as_of_help[] = "the verdicts in force at that time (ISO 8601 with an offset)";
 
-void mc_cli_print_json(const json_t *value)
-{
-    MC_AUTOFREE char *text = mc_json_pretty(value);
-    printf("%s\n", text);
-}
-
 int mc_cli_open_run(const struct mc_cli *cli, const char *given, struct mc_store **store, struct mc_stored_run *run,
                     struct mc_err *err)
 {

@@ -10,9 +10,6 @@
 #include "cli/cmd.h"
 #include "run/stored.h"
 
-/* "memcal" prints JSON indented, one document. */
-void mc_cli_print_json(const json_t *value);
-
 /* The store and a run in it; both are the caller's. */
 int mc_cli_open_run(const struct mc_cli *cli, const char *given, struct mc_store **store, struct mc_stored_run *run,
                     struct mc_err *err) MC_CHECKED;
